@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+# Everything comes from the system's packages (apt: libfmt-dev libxxhash-dev libzstd-dev
+# libcli11-dev nlohmann-json3-dev libgtest-dev libbenchmark-dev).
+find_package(fmt 9 REQUIRED)
+find_package(Threads REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
+pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
+if(LIJIT_BUILD_TOOLS)
+  find_package(CLI11 REQUIRED)
+  find_package(nlohmann_json 3 REQUIRED)
+endif()
+if(LIJIT_BUILD_TESTS)
+  find_package(GTest REQUIRED)
+  find_package(nlohmann_json 3 REQUIRED)
+endif()
+if(LIJIT_BUILD_BENCHMARKS)
+  find_package(benchmark REQUIRED)
+endif()
+# Only headers of CUDA are used, and only by runtime/ and by tests that compare with its host
+# functions; libraries are opened at run time. Absent headers mean: no CUDA device, no NVRTC oracle.
+find_path(LIJIT_CUDA_INCLUDE_DIR cuda.h
+          HINTS ENV CUDA_HOME PATHS /usr/local/cuda PATH_SUFFIXES include targets/x86_64-linux/include)
