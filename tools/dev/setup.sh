@@ -1,0 +1,90 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+# Part of ./dev: what the checkout needs from the system, and where it comes from.
+
+# package | why
+package_table() {
+  cat <<'TABLE'
+g++                    the compiler of every preset but fuzz
+cmake                  configures
+ninja-build            builds
+pkg-config             finds zstd and xxhash
+libfmt-dev             formatting of text
+libxxhash-dev          cache keys and checksums
+libzstd-dev            compressed cache entries and bundles
+libcli11-dev           command line of lijit
+nlohmann-json3-dev     JSON output of the tools, and tests that read it
+libgtest-dev           tests
+libbenchmark-dev       benchmarks
+clang                  the fuzz preset
+libclang-rt-14-dev     libFuzzer and the sanitizers of clang
+clang-format           ./dev format, and the test that checks it
+python3                demo
+python3-venv           NVRTC and nvJitLink from pip where no CUDA is installed; demo's vectors
+TABLE
+}
+
+is_installed() {
+  [[ $(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null) == installed ]]
+}
+
+missing_packages() {
+  local package
+  while read -r package _; do
+    is_installed "$package" || echo "$package"
+  done < <(package_table)
+}
+
+install_packages() {
+  if [[ -z $(command -v apt-get) ]]; then
+    say "no apt-get here: going on with what is installed; the Debian 12 packages needed are:"
+    package_table >&2
+    return
+  fi
+  local missing
+  mapfile -t missing < <(missing_packages)
+  ((${#missing[@]})) || return 0
+  say "installing ${missing[*]}"
+  local command=(apt-get install -y --no-install-recommends "${missing[@]}")
+  [[ $(id -u) == 0 ]] || die "these packages are missing and only root can install them; run:
+  sudo ${command[*]}"
+  export DEBIAN_FRONTEND=noninteractive
+  { apt-get update -q && "${command[@]}" -q; } >&2 || die "apt-get failed (see above). With a network, or
+a mirror that has Debian 12's packages, this works: ${command[*]}"
+}
+
+# The Python environment of this checkout. Nothing outside .private/ is touched.
+private_pip() {
+  [[ -x .private/venv/bin/pip ]] || python3 -m venv .private/venv || return 1
+  .private/venv/bin/pip install --quiet --disable-pip-version-check "$@" >&2
+}
+
+# find_library NAME: the first of an installed CUDA 13 and the wheels in .private/.
+find_library() {
+  local file
+  for file in "${CUDA_HOME:-/usr/local/cuda}"/lib64/"$1".so.13 /usr/local/cuda*/lib64/"$1".so.13 \
+    "$PWD"/.private/venv/lib/python3*/site-packages/nvidia/cu13/lib/"$1".so.13; do
+    [[ -e $file ]] && echo "$file" && return
+  done
+  return 1
+}
+
+# provide_library VARIABLE NAME WHEEL: exports VARIABLE as the path of library NAME.
+provide_library() {
+  local variable=$1 name=$2 wheel=$3
+  if [[ -z ${!variable:-} ]]; then
+    if [[ -z $(find_library "$name") ]]; then
+      say "no CUDA 13 under CUDA_HOME or /usr/local/cuda*: installing $wheel into .private/"
+      private_pip "$wheel==13.0.*" || die "$name is missing: pip could not install $wheel.
+Install CUDA 13 and set CUDA_HOME, or set $variable to a $name.so.13."
+    fi
+    printf -v "$variable" '%s' "$(find_library "$name")"
+  fi
+  [[ -e ${!variable} ]] || die "$variable names ${!variable}, which does not exist"
+  export "${variable?}"
+}
+
+provide_toolchain() {
+  provide_library LIJIT_NVRTC libnvrtc nvidia-cuda-nvrtc
+  provide_library LIJIT_NVJITLINK libnvJitLink nvidia-nvjitlink
+}
