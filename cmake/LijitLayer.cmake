@@ -6,8 +6,11 @@ set_property(GLOBAL PROPERTY LIJIT_LAYERS "")
 add_library(lijit_build_settings INTERFACE)
 target_compile_features(lijit_build_settings INTERFACE cxx_std_20)
 target_compile_options(lijit_build_settings INTERFACE
-  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Werror -fvisibility=hidden
-  -ffp-contract=off)
+  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Werror -ffp-contract=off)
+# A shared lijit exports all of its symbols: its tests reach into every layer.
+if(NOT BUILD_SHARED_LIBS)
+  target_compile_options(lijit_build_settings INTERFACE -fvisibility=hidden)
+endif()
 if(LIJIT_SANITIZE)
   target_compile_options(lijit_build_settings INTERFACE
     -fsanitize=${LIJIT_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)

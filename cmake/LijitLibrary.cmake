@@ -10,8 +10,10 @@ foreach(layer IN LISTS layers)
 endforeach()
 add_library(lijit ${objects})
 add_library(lijit::lijit ALIAS lijit)
-set_target_properties(lijit PROPERTIES LINKER_LANGUAGE CXX VERSION ${PROJECT_VERSION}
-                      SOVERSION ${PROJECT_VERSION_MAJOR} POSITION_INDEPENDENT_CODE ON)
+# Before 1.0 a new minor version may break its users, so it is part of the SOVERSION.
+set_target_properties(lijit PROPERTIES
+  LINKER_LANGUAGE CXX VERSION ${PROJECT_VERSION} POSITION_INDEPENDENT_CODE ON
+  SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 target_compile_features(lijit PUBLIC cxx_std_20)
 target_include_directories(lijit PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
                                         $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
