@@ -46,7 +46,7 @@ def print_table(results):
         print("  ".join(text.ljust(width) for text, width in zip(row, widths)).rstrip())
 
 
-def best_passages(ranked, passages):
+def best_passages(ranked):
     """The first HITS that do not repeat words of one another: windows overlap their neighbours."""
     shown = []
     for index in ranked:
@@ -54,7 +54,16 @@ def best_passages(ranked, passages):
             shown.append(index)
         if len(shown) == HITS:
             break
-    return [passages[index] for index in shown]
+    return shown
+
+
+def print_answers(question, passages, formats, tops):
+    """`tops` holds each format's ranking for this question."""
+    print(f"\n{question}")
+    for index in best_passages(tops[0]):
+        ranks = [f"{name} #{list(top).index(index) + 1 if index in top else '-'}"
+                 for name, top in zip(formats, tops)]
+        print(f"  {', '.join(ranks)}\n      ... {passages[index]} ...")
 
 
 def main():
@@ -67,12 +76,10 @@ def main():
           f"{texts['source']}\n")
     print_table(results)
     print("\nrecall: the share of the unquantized top k that was found; bitwise_equal: every score"
-          "\nhas the bits of the reference evaluator; findings: what the emulator's checks saw.")
+          "\nhas the bits of the reference evaluator; findings: what the emulator's checks saw."
+          "\nPassages that overlap a better one are left out.")
     for row, question in enumerate(texts["questions"]):
-        print(f"\n{question}")
-        for name, top in zip(formats, tops):
-            for passage in best_passages(top[row], texts["passages"]):
-                print(f"  {name:<9} ... {passage} ...")
+        print_answers(question, texts["passages"], formats, [top[row] for top in tops])
 
 
 if __name__ == "__main__":
