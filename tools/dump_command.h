@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// `lijit dump` and `cubin-dump`.
+#pragma once
+
+#include <string>
+
+namespace lijit::tools {
+
+struct DumpOptions {
+  std::string path;
+  bool json = false;
+  bool sass = false;  // disassemble, too
+};
+
+// Prints the dump to stdout and failures to stderr. Returns the exit code: 0 done, 1 the file has
+// problems or nvdisasm refuses it, 2 no such file or one of another kind, 4 no nvdisasm.
+int RunDump(const DumpOptions& options);
+
+}  // namespace lijit::tools
