@@ -25,12 +25,18 @@ constexpr FolderRule kFolderRules[] = {
      "compiler/codegen compiler/lower compiler/ir compiler/target compiler/support include/lijit",
      "fmt llvm"},
     {"cache/cubin", "compiler/support include/lijit", "fmt elf"},
-    {"cache", "cache/cubin compiler/support include/lijit", "fmt posix zstd xxhash"},
+    {"cache", "cache/cubin compiler/support include/lijit", "fmt posix zstd xxhash openssl"},
     {"runtime",
      "cache cache/cubin compiler/codegen compiler/codegen/cuda compiler/codegen/ptx compiler/lower "
      "compiler/ir compiler/target compiler/support include/lijit",
      "fmt posix cuda"},
     {"tools", "include/lijit", "fmt posix cli11 json"},
+};
+
+// An outside library and the starts of its headers' names.
+struct Library {
+  std::string_view name;
+  std::string_view headers;
 };
 
 constexpr Library kLibraries[] = {
@@ -39,11 +45,13 @@ constexpr Library kLibraries[] = {
     {"cuda", "cuda nvrtc.h nvJitLink.h"},
     {"zstd", "zstd"},
     {"xxhash", "xxhash.h"},
+    {"openssl", "openssl/"},
     {"cli11", "CLI/"},
     {"json", "nlohmann/"},
     {"elf", "elf.h"},
     {"posix",
-     "dirent.h dlfcn.h errno.h fcntl.h poll.h pthread.h pwd.h signal.h spawn.h sys/ unistd.h"},
+     "dirent.h dlfcn.h errno.h fcntl.h link.h poll.h pthread.h pwd.h signal.h spawn.h sys/ "
+     "unistd.h"},
 };
 
 std::vector<std::string> Words(std::string_view text) {
@@ -97,7 +105,6 @@ std::optional<std::string> ObjectionToFolder(std::span<const FolderRule> rules,
 }  // namespace
 
 std::span<const FolderRule> FolderRules() { return kFolderRules; }
-std::span<const Library> Libraries() { return kLibraries; }
 
 std::vector<Include> ParseIncludes(std::string_view source) {
   static const std::regex kInclude(R"re(^\s*#\s*include\s*(["<])([^">]+)[">])re");

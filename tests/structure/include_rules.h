@@ -11,7 +11,7 @@
 namespace lijit::structure {
 
 // A folder, the folders below it in the list of layers that it may include besides itself, and the
-// outside libraries (names of kLibraries) besides the C++ standard library. A file belongs to the
+// outside libraries (by name) besides the C++ standard library. A file belongs to the
 // longest folder that its path starts with. Names are separated by spaces.
 struct FolderRule {
   std::string_view folder;
@@ -19,14 +19,7 @@ struct FolderRule {
   std::string_view may_use;
 };
 
-// An outside library and the starts of its headers' names, separated by spaces.
-struct Library {
-  std::string_view name;
-  std::string_view headers;
-};
-
 std::span<const FolderRule> FolderRules();
-std::span<const Library> Libraries();
 
 // One #include, as written: `name` without its quotes or angle brackets.
 struct Include {

@@ -12,6 +12,7 @@ pkg-config             finds zstd and xxhash
 libfmt-dev             formatting of text
 libxxhash-dev          cache keys and checksums
 libzstd-dev            compressed cache entries and bundles
+libssl-dev             SHA-256 of keys and entries
 libcli11-dev           command line of lijit
 nlohmann-json3-dev     JSON output of the tools, and tests that read it
 libgtest-dev           tests
