@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/toolchain/environment.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+namespace lijit::runtime {
+namespace {
+
+Result<Environment> Read(const std::map<std::string, std::string>& variables) {
+  return ReadEnvironment([&](const char* name) -> const char* {
+    const auto found = variables.find(name);
+    return found == variables.end() ? nullptr : found->second.c_str();
+  });
+}
+
+TEST(EnvironmentTest, NothingSet) {
+  const Result<Environment> environment = Read({});
+  ASSERT_TRUE(environment.ok());
+  EXPECT_EQ(environment->nvrtc, "");
+  EXPECT_EQ(environment->backend, "");
+  EXPECT_EQ(environment->log, LogLevel::kOff);
+}
+
+TEST(EnvironmentTest, GoodValues) {
+  const Result<Environment> environment = Read({{"LIJIT_NVRTC", __FILE__},
+                                                {"LIJIT_NVJITLINK", __FILE__},
+                                                {"LIJIT_BACKEND", "ptx"},
+                                                {"LIJIT_LOG", "debug"},
+                                                {"CUDA_HOME", "/opt/cuda"}});
+  ASSERT_TRUE(environment.ok()) << environment.error().message;
+  EXPECT_EQ(environment->nvrtc, __FILE__);
+  EXPECT_EQ(environment->nvjitlink, __FILE__);
+  EXPECT_EQ(environment->backend, "ptx");
+  EXPECT_EQ(environment->log, LogLevel::kDebug);
+  EXPECT_EQ(environment->cuda_home, "/opt/cuda");
+}
+
+TEST(EnvironmentTest, BadValuesAreErrorsThatNameVariableValueAndWhatIsAccepted) {
+  const std::map<std::string, std::pair<std::string, std::string>> bad = {
+      {"LIJIT_NVRTC", {"/nowhere/libnvrtc.so.13", "path of the library"}},
+      {"LIJIT_NVJITLINK", {"/usr", "path of the library"}},
+      {"LIJIT_BACKEND", {"CUDA", "accepted are cuda, ptx"}},
+      {"LIJIT_LOG", {"2", "accepted are off, error, info, debug"}},
+  };
+  for (const auto& [name, value_and_advice] : bad) {
+    const Result<Environment> environment = Read({{name, value_and_advice.first}});
+    ASSERT_FALSE(environment.ok()) << name;
+    EXPECT_EQ(environment.error().code, ErrorCode::kInvalidArgument);
+    for (const std::string& part : {name, value_and_advice.first, value_and_advice.second}) {
+      EXPECT_NE(environment.error().message.find(part), std::string::npos)
+          << environment.error().message;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace lijit::runtime
