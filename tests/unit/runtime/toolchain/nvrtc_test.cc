@@ -89,11 +89,13 @@ TEST_F(NvrtcTest, OptionsReachTheCompiler) {
 
 TEST_F(NvrtcTest, SpillsAreReported) {
   CompileRequest request = Request("sm_86");
-  // The stores may alias the loads, so all 64 values are live at once.
+  // Volatile instructions keep their order, so all 64 values are live at once.
   request.source = R"(extern "C" __global__ void swap(float* p) {
     float v[64];
-    for (int i = 0; i < 64; ++i) v[i] = p[i * 32];
-    for (int i = 0; i < 64; ++i) p[i * 32] = v[63 - i];
+    #pragma unroll
+    for (int i = 0; i < 64; ++i) asm volatile("ld.global.f32 %0, [%1];" : "=f"(v[i]) : "l"(p + i));
+    #pragma unroll
+    for (int i = 0; i < 64; ++i) asm volatile("st.global.f32 [%0], %1;" :: "l"(p + i), "f"(v[i]));
   })";
   request.kernels = {"swap"};
   request.options = {"--maxrregcount=32"};
