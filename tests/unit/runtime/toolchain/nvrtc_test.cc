@@ -89,13 +89,11 @@ TEST_F(NvrtcTest, OptionsReachTheCompiler) {
 
 TEST_F(NvrtcTest, SpillsAreReported) {
   CompileRequest request = Request("sm_86");
-  // Volatile instructions keep their order, so all 64 values are live at once.
-  request.source = R"(extern "C" __global__ void swap(float* p) {
+  // Volatile accesses keep their order, so all 64 values are live at once.
+  request.source = R"(extern "C" __global__ void swap(volatile float* p) {
     float v[64];
-    #pragma unroll
-    for (int i = 0; i < 64; ++i) asm volatile("ld.global.f32 %0, [%1];" : "=f"(v[i]) : "l"(p + i));
-    #pragma unroll
-    for (int i = 0; i < 64; ++i) asm volatile("st.global.f32 [%0], %1;" :: "l"(p + i), "f"(v[i]));
+    for (int i = 0; i < 64; ++i) v[i] = p[i];
+    for (int i = 0; i < 64; ++i) p[i] = v[i];
   })";
   request.kernels = {"swap"};
   request.options = {"--maxrregcount=32"};
