@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# Everything comes from the system's packages (apt: libfmt-dev libxxhash-dev libzstd-dev
+# Everything comes from the system's packages (apt: libfmt-dev libxxhash-dev libzstd-dev libssl-dev
 # libcli11-dev nlohmann-json3-dev libgtest-dev libbenchmark-dev).
 find_package(fmt 9 REQUIRED)
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
+pkg_check_modules(crypto REQUIRED IMPORTED_TARGET libcrypto)
 if(LIJIT_BUILD_TOOLS)
   find_package(CLI11 REQUIRED)
   find_package(nlohmann_json 3 REQUIRED)

@@ -18,7 +18,8 @@ target_compile_features(lijit PUBLIC cxx_std_20)
 target_include_directories(lijit PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
                                         $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_link_libraries(lijit PRIVATE
-                      fmt::fmt Threads::Threads ${CMAKE_DL_LIBS} PkgConfig::zstd PkgConfig::xxhash)
+                      fmt::fmt Threads::Threads ${CMAKE_DL_LIBS} PkgConfig::zstd PkgConfig::xxhash
+                      PkgConfig::crypto)
 
 install(TARGETS lijit EXPORT lijit-targets)
 install(DIRECTORY include/lijit DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
