@@ -15,7 +15,9 @@ if(NOT BUILD_SHARED_LIBS)
 endif()
 if(LIJIT_SANITIZE)
   target_compile_options(lijit_build_settings INTERFACE
-    -fsanitize=${LIJIT_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    -fsanitize=${LIJIT_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer
+    # With sanitizers GCC warns about its own headers (<regex>).
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   target_link_options(lijit_build_settings INTERFACE -fsanitize=${LIJIT_SANITIZE})
 endif()
 if(LIJIT_BUILD_FUZZERS)
