@@ -37,7 +37,7 @@ struct Api {
 };
 
 constexpr LibrarySymbol kSymbols[] = {
-#define LIJIT_FUNCTION(member, symbol, parameters) {symbol},
+#define LIJIT_FUNCTION(member, symbol, parameters) {#symbol},
 #include "runtime/toolchain/nvjitlink_functions.def"
 #undef LIJIT_FUNCTION
 };

@@ -78,8 +78,9 @@ std::optional<OpenedLibrary> TryFolder(const LibraryPlace& place, const LibraryR
 Result<OpenedLibrary> OpenLibrary(const LibraryRequest& request) {
   Reasons reasons;
   for (const LibraryPlace& place : request.places) {
-    auto library = place.file.empty() ? TryFolder(place, request, reasons)
-                                      : TryFile(Absolute(place.file), place.origin, request.symbols, reasons);
+    auto library = place.file.empty()
+                       ? TryFolder(place, request, reasons)
+                       : TryFile(Absolute(place.file), place.origin, request.symbols, reasons);
     if (library) return *std::move(library);
   }
   return Unavailable(fmt::format("{} cannot be loaded; tried{}\n{}", request.what, reasons.text(),
