@@ -68,6 +68,9 @@ void CheckLength(const ElfHeader& header, std::uint64_t file_size, Problems& pro
 
 void CheckSegments(const ElfHeader& header, Bytes file, Problems& problems) {
   if (header.phnum == 0) return;
+  const auto sections_end = TableEnd(header.shoff, header.shnum, header.shentsize);
+  if (header.shoff <= header.phoff && (!sections_end || *sections_end > header.phoff))
+    problems.Add("the section headers overlap the program headers");
   if (header.phentsize != sizeof(ElfProgramHeader)) {
     problems.Add(fmt::format("program headers of {} bytes instead of {}", header.phentsize,
                              sizeof(ElfProgramHeader)));

@@ -18,7 +18,7 @@ constexpr std::uint64_t kReservedShared = 0x400;  // counted in .nv.shared of ex
 constexpr std::uint32_t kFirstSmReservingShared = 90;
 constexpr std::uint32_t kLastSmWithRegisterByte = 89;
 constexpr std::uint32_t kSpillAnnotation = 1;
-constexpr std::uint32_t kFirstToolkitAnnotatingSpills = 130;
+constexpr std::uint32_t kFirstToolkitAnnotatingSpills = 129;
 
 // The records of .nv.info, which name their function by its symbol's index.
 struct SymbolFacts {
