@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/runtime/device/fake_driver.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+
+namespace lijit::runtime {
+namespace {
+
+int Answer(const char* function) {
+  const auto found = FakeState().results.find(function);
+  return found == FakeState().results.end() ? kCuSuccess : found->second;
+}
+
+// The members that only answer; the rest are set below.
+template <typename... Parameters>
+void Plain(int (*&member)(Parameters...)) {
+  member = [](Parameters...) { return kCuSuccess; };
+}
+
+void SetMemory(Driver& driver) {
+  driver.MemAlloc = [](std::uint64_t* address, std::size_t bytes) {
+    if (Answer("MemAlloc") != kCuSuccess) return Answer("MemAlloc");
+    *address = reinterpret_cast<std::uint64_t>(std::malloc(bytes));
+    FakeState().owners[*address] = 0;
+    return kCuSuccess;
+  };
+  driver.MemFree = [](std::uint64_t address) {
+    std::free(reinterpret_cast<void*>(address));
+    FakeState().owners.erase(address);
+    return kCuSuccess;
+  };
+  driver.MemGetInfo = [](std::size_t* free, std::size_t* total) {
+    *free = 10;
+    *total = 20;
+    return kCuSuccess;
+  };
+  driver.PointerGetAttribute = [](void* value, int attribute, std::uint64_t address) {
+    const auto found = FakeState().owners.find(address);
+    if (attribute != kCuPointerDeviceOrdinal || found == FakeState().owners.end()) return 1;
+    *static_cast<int*>(value) = found->second;
+    return kCuSuccess;
+  };
+}
+
+void SetModules(Driver& driver) {
+  driver.ModuleLoadDataEx = [](CuModule* module, const void* image, unsigned count, int*,
+                               void** values) {
+    if (count > 0) FakeState().loaded_text = static_cast<const char*>(image);
+    if (count > 0) std::strcpy(static_cast<char*>(values[0]), FakeState().log.c_str());
+    if (Answer("ModuleLoadDataEx") != kCuSuccess) return Answer("ModuleLoadDataEx");
+    *module = &FakeState();
+    ++FakeState().modules;
+    return kCuSuccess;
+  };
+  driver.ModuleUnload = [](CuModule) {
+    --FakeState().modules;
+    return kCuSuccess;
+  };
+  driver.ModuleGetFunction = [](CuFunction* function, CuModule, const char*) {
+    *function = &FakeState();
+    return Answer("ModuleGetFunction");
+  };
+  driver.FuncGetAttribute = [](int* value, int attribute, CuFunction) {
+    *value = attribute == kCuFuncMaxThreadsPerBlock ? 256 : FakeState().static_shared_bytes;
+    return kCuSuccess;
+  };
+  driver.FuncSetAttribute = [](CuFunction, int, int value) {
+    FakeState().max_dynamic_shared_bytes = value;
+    return kCuSuccess;
+  };
+  driver.LaunchKernel = [](CuFunction, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                           unsigned by, unsigned bz, unsigned shared, CuStream, void**,
+                           void** extra) {
+    FakeState().launch = {gx, gy, gz, bx, by, bz, shared};
+    FakeState().parameters.clear();
+    if (extra != nullptr) {
+      const auto* bytes = static_cast<const std::byte*>(extra[1]);
+      FakeState().parameters.assign(bytes, bytes + *static_cast<std::size_t*>(extra[3]));
+    }
+    return Answer("LaunchKernel");
+  };
+}
+
+void SetContexts(Driver& driver) {
+  driver.DevicePrimaryCtxRetain = [](CuContext* context, CuDevice) {
+    *context = &FakeState();
+    ++FakeState().contexts;
+    return kCuSuccess;
+  };
+  driver.DevicePrimaryCtxRelease = [](CuDevice) {
+    --FakeState().contexts;
+    return kCuSuccess;
+  };
+  driver.CtxPushCurrent = [](CuContext) {
+    ++FakeState().depth;
+    return kCuSuccess;
+  };
+  driver.CtxPopCurrent = [](CuContext*) {
+    --FakeState().depth;
+    return kCuSuccess;
+  };
+  driver.StreamIsCapturing = [](CuStream, int* status) {
+    *status = kCuStreamCaptureStatusNone;
+    return Answer("StreamIsCapturing");
+  };
+}
+
+}  // namespace
+
+FakeDriverState& FakeState() {
+  static FakeDriverState state;
+  return state;
+}
+
+const Driver& FakeDriver() {
+  static Driver driver;
+  FakeState() = {};
+#define LIJIT_FUNCTION(member, symbol, required, parameters) Plain(driver.member);
+#include "runtime/toolchain/driver_functions.def"
+#undef LIJIT_FUNCTION
+  driver.GetErrorName = [](int, const char** name) {
+    *name = "CUDA_ERROR";
+    return kCuSuccess;
+  };
+  driver.process = getpid();
+  SetMemory(driver);
+  SetModules(driver);
+  SetContexts(driver);
+  return driver;
+}
+
+}  // namespace lijit::runtime
