@@ -60,6 +60,9 @@ void VerifyScales(const Format& format, Diagnostics& out) {
     if (block->code == ScaleCode::kUe8m0 && exact) {
       report("block-scale", "ue8m0 holds powers of two only; the exact rule gives others");
     }
+    if (block->code == ScaleCode::kUe8m0 && format.row_scale) {
+      report("block-scale", "ue8m0 spans all of f32 and takes no row_scale");
+    }
     if (block->code == ScaleCode::kE4m3 && (!exact || !format.row_scale)) {
       report("block-scale", "e4m3 needs the exact rule and a row_scale that keeps it in range");
     }
