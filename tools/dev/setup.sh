@@ -16,6 +16,7 @@ libssl-dev             SHA-256 of keys and entries
 libcli11-dev           command line of lijit
 nlohmann-json3-dev     JSON output of the tools, and tests that read it
 libgtest-dev           tests
+libgmock-dev           matchers of tests
 libbenchmark-dev       benchmarks
 clang                  the fuzz preset
 libclang-rt-14-dev     libFuzzer and the sanitizers of clang
