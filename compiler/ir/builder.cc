@@ -26,6 +26,11 @@ void Builder::Finish() {
   kernel_.body.ops = std::move(blocks_.back().ops);
 }
 
+std::vector<Op> Builder::TakeOps() {
+  LIJIT_CHECK(blocks_.size() == 1);
+  return std::move(blocks_.back().ops);
+}
+
 ValueId Builder::Parameter(std::string name, Type type) {
   const ValueId id = kernel_.NewValue(type, std::move(name));
   kernel_.body.arguments.push_back(id);

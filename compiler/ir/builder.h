@@ -20,6 +20,8 @@ class Builder {
 
   // Moves what was built into the kernel's body, after its arguments.
   void Finish();
+  // The ops built so far, for a rewrite that puts them elsewhere.
+  std::vector<Op> TakeOps();
 
   ValueId Parameter(std::string name, Type type);
 

@@ -40,6 +40,7 @@ enum class TypeRule : std::uint8_t {
   kEncodePair,
   kDecodePair,
   kIndex,
+  kAddress,
   kLoad,
   kStore,
   kLoadShared,

@@ -198,6 +198,9 @@ bool Holds(const Kernel& kernel, const Op& op, const Types& t, std::string_view&
     case TypeRule::kIndex:
       wanted = "an i32 result";
       return t.out[0] == kI32;
+    case TypeRule::kAddress:
+      wanted = "ptr -> i64";
+      return t.in[0] == kPtr && t.out[0] == kI64;
     case TypeRule::kLoad:
       wanted = "ptr, i64 -> the type that holds the memory attribute's";
       return t.in[0] == kPtr && t.in[1] == kI64 && t.out[0] == TypeInMemory(op);

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// The passes and their order.
+#include "compiler/lower/lower.h"
+
+#include <fmt/format.h>
+
+#include "compiler/ir/printer.h"
+#include "compiler/ir/verifier.h"
+#include "compiler/lower/schedule.h"
+
+namespace lijit::lower {
+namespace {
+
+constexpr Pass kPasses[] = {
+    // First, since all others work on entries.
+    {"schedule_simt", "what one thread does, with conversions of codes as single ops",
+     ScheduleSimt},
+    // Before the expansion, which leaves nothing to replace.
+    {"native_conversions", "conversions that the target has and that agree in every bit",
+     UseNativeConversions},
+    // After this every op is one that backends print.
+    {"expand_conversions", "the other conversions as bit operations", ExpandConversions},
+    // Last, since the others leave unused ops behind.
+    {"simplify", "no products with 1.0 and no unused ops", Simplify},
+};
+
+// A pass that leaves an unsound module is a bug of the compiler, not of the user.
+void CheckSound(const ir::Module& module, std::string_view pass) {
+  const std::vector<Diagnostic> problems = ir::Verify(module);
+  if (problems.empty()) return;
+  const std::string text = fmt::format(
+      "after pass {}: {}\n{}", pass, RenderDiagnostic(problems[0], "entry", ""), ir::Print(module));
+  AbortAt(__FILE__, __LINE__, text.c_str());
+}
+
+}  // namespace
+
+std::span<const Pass> AllPasses() { return kPasses; }
+
+Status RunPass(ir::Module& module, const target::Target& target, std::string_view name) {
+  std::string known;
+  for (const Pass& pass : kPasses) {
+    known += fmt::format(" {}", pass.name);
+    if (pass.name != name) continue;
+    LIJIT_TRY(pass.run(module, target));
+    CheckSound(module, name);
+    return {};
+  }
+  return InvalidArgument(fmt::format("there is no pass '{}'; there are{}", name, known));
+}
+
+Result<ir::Module> Lower(ir::Module module, const target::Target& target,
+                         std::string_view schedule) {
+  LIJIT_TRY(FindSchedule(schedule, target));
+  for (const Pass& pass : kPasses) LIJIT_TRY(RunPass(module, target, pass.name));
+  return module;
+}
+
+}  // namespace lijit::lower
