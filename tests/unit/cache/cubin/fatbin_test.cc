@@ -109,6 +109,17 @@ TEST(FatbinTest, TheListAndTheImageMustAgree) {
               ElementsAre("entry 0 (sm_89): the fatbin lists it as sm_89, but it is for sm_86"));
 }
 
+// Unlike a cubin, a fatbin's list tells "f" from plain.
+TEST(FatbinTest, SuffixOfTheTarget) {
+  auto bytes = TestBytes("mini_zstd.fatbin");
+  bytes[16 + 40 + 2] = std::byte{0x20};
+  EXPECT_EQ(ReadFatbin(bytes)->entries.at(0).target, "sm_86f");
+  bytes[16 + 40 + 2] = std::byte{0x10};
+  EXPECT_EQ(ReadFatbin(bytes)->entries.at(0).target, "sm_86a");
+  bytes[16 + 40 + 2] = std::byte{0};
+  EXPECT_EQ(ReadFatbin(bytes)->entries.at(0).target, "sm_86");
+}
+
 TEST(FatbinTest, OtherKindsAndHugeSizes) {
   auto bytes = TestBytes("mini_none.fatbin");
   bytes[16] = std::byte{0x40};

@@ -117,6 +117,15 @@ TEST(ImageTest, SyntheticV7) {
   EXPECT_FALSE(kernel.spills.has_value());
 }
 
+// CUDA 12.9 is the first toolkit seen to annotate spills: before, that nothing is said means
+// nothing.
+TEST(ImageTest, SpillsAreKnownFromToolkit129) {
+  const std::vector<std::uint32_t> annotations = {4 | 0x55 << 8 | 24 << 16, 1, 16, 1, 32, 2, 48};
+  EXPECT_FALSE(Read({.toolkit = 125}).kernels.at(0).spills.has_value());
+  EXPECT_EQ(Read({.toolkit = 129}).kernels.at(0).spills, 0u);
+  EXPECT_EQ(Read({.toolkit = 129, .extra_records = annotations}).kernels.at(0).spills, 2u);
+}
+
 TEST(ImageTest, AcceleratedBitOfV7CountsFromSm90) {
   SyntheticCubin cubin{.sm = 90, .accelerated_flag = true, .param_base = 0x210};
   EXPECT_EQ(Read(cubin).target, "sm_90a");
