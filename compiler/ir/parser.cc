@@ -43,7 +43,7 @@ class Parser {
   bool Run() {
     while (ok() && !At(TokenKind::kEnd)) ParseDeclaration();
     for (const ParameterOverride& override_ : overrides_) {
-      if (ok() && !parameters_.contains(override_.name)) {
+      if (ok() && !override_.is_optional && !parameters_.contains(override_.name)) {
         Fail("parameter", fmt::format("there is no `param {}` in this text to give the value {}",
                                       override_.name, override_.value));
       }
@@ -159,7 +159,8 @@ class Parser {
         token.kind == TokenKind::kSymbol ? module_.FindFormat(token.text) : FormatId{-1};
     if (id < 0) {
       FailAt(token.location, "unknown-format",
-             fmt::format("'{}' is not a format declared above", token.text));
+             fmt::format("'{}{}' is not a format declared above",
+                         token.kind == TokenKind::kSymbol ? "@" : "", token.text));
     }
     return id;
   }
@@ -451,7 +452,8 @@ class Parser {
     if (op.code == OpCode::kFor) return ParseFor(op, results, depth);
     if (op.code == OpCode::kIf) return ParseIf(op, results, depth);
     if (op.code == OpCode::kConst) return ParseConstant(op, results);
-    if (At(TokenKind::kValue)) {
+    // A %value behind an op without operands is the next op's result.
+    if (RowOf(op.code).operands != 0 && At(TokenKind::kValue)) {
       do {
         op.operands.push_back(ParseUse());
       } while (ok() && Accept(","));
@@ -490,10 +492,20 @@ class Parser {
     } else {
       constexpr auto kLow = std::numeric_limits<std::int64_t>::min();
       constexpr auto kHigh = std::numeric_limits<std::int64_t>::max();
-      op.constant = static_cast<std::uint64_t>(ParseInteger(kLow, kHigh, "the constant"));
+      std::int64_t value = ParseInteger(kLow, kHigh, "the constant");
+      // One number has one text: 0xffffffff is -1.
+      constexpr std::int64_t kTop = std::int64_t{1} << 31;
+      if (type.IsScalar(Scalar::kI32) && value >= kTop && value < 2 * kTop) value -= 2 * kTop;
+      op.constant = static_cast<std::uint64_t>(value);
     }
     if (ok() && !AtPunctuation(":")) Expected("':'");
     at_ = after;
+  }
+
+  // Whether attributes follow and not the body of a loop: only they begin with `key =`.
+  bool AtAttributes() const {
+    return AtPunctuation("{") && at_ + 2 < tokens_.size() &&
+           tokens_[at_ + 1].kind == TokenKind::kIdentifier && tokens_[at_ + 2].text == "=";
   }
 
   void ParseAttributes(Op& op) {
@@ -547,7 +559,7 @@ class Parser {
         if (!AtPunctuation(")")) Expect(",");
       }
     }
-    ParseAttributes(op);
+    if (AtAttributes()) ParseAttributes(op);
     Expect("{");
     ParseBlockBody(body, depth + 1);
     if (!ok()) return;

@@ -84,10 +84,12 @@ class KernelPrinter {
     return types.empty() ? std::string() : fmt::format(" -> ({})", list);
   }
 
-  // Names a value where it is defined: its own name, made unique, or the next number.
+  // Names a value where it is defined: its own name, made unique, or the next number. A name of
+  // digits only is a number, too: the parser takes it for one.
   std::string Define(ValueId id) {
     const std::string& wanted = kernel_.values[static_cast<std::size_t>(id)].name;
-    std::string name = wanted.empty() ? fmt::format("{}", next_number_++) : wanted;
+    const bool numbered = wanted.find_first_not_of("0123456789") == std::string::npos;
+    std::string name = numbered ? fmt::format("{}", next_number_++) : wanted;
     for (int suffix = 2; !used_.emplace(name, id).second; ++suffix) {
       name = fmt::format("{}.{}", wanted, suffix);
     }

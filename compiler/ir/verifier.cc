@@ -7,6 +7,7 @@
 
 #include "compiler/ir/printer.h"
 #include "compiler/ir/verify_ops.h"
+#include "compiler/support/float_text.h"
 
 namespace lijit::ir {
 namespace {
@@ -68,8 +69,11 @@ void VerifyScales(const Format& format, Diagnostics& out) {
     }
   }
   if (const auto& row = format.row_scale) {
-    if (bad_floor(row->floor) || row->floor == 0) {
-      report("row-scale", "the floor is finite and positive");
+    const float max = format.element.Max() * (format.block_scale ? E4m3().Max() : 1.0f);
+    if (bad_floor(row->floor) || !std::isnormal(row->floor / max)) {
+      report("row-scale",
+             fmt::format("the floor is finite and large enough that floor / {} is a normal f32",
+                         FloatToText(max)));
     }
     if (!IsOneOf(row->rule, {ScaleRule::kExact, ScaleRule::kPow2Ceil})) {
       report("row-scale", "the rule of a row_scale is exact or pow2_ceil");
@@ -170,20 +174,22 @@ class KernelVerifier {
       Report(kernel_.location, "signature",
              fmt::format("a {} kernel is {}", KernelKindName(kernel_.kind), expected));
     }
-    for (const ValueId id : kernel_.body.arguments) VerifyDimensions(kernel_.TypeOf(id));
-    for (const Type& type : kernel_.results) VerifyDimensions(type);
+    for (const ValueId id : kernel_.body.arguments) {
+      VerifyDimensions(kernel_.location, kernel_.TypeOf(id));
+    }
+    for (const Type& type : kernel_.results) VerifyDimensions(kernel_.location, type);
   }
 
-  void VerifyDimensions(const Type& type) {
+  void VerifyDimensions(SourceLocation location, const Type& type) {
     if (type.shape != Type::Shape::kRow && type.shape != Type::Shape::kRows) return;
     const Format& format = module_.FormatOf(type.format);
     if (!IsOneOf(type.dim, {32, 64, 128, 256}) || type.dim % format.BlockSize(type.dim) != 0) {
-      Report(kernel_.location, "dimensions",
+      Report(location, "dimensions",
              fmt::format("head_dim is 32, 64, 128 or 256 and whole blocks of @{}, not {}",
                          format.name, type.dim));
     }
     if (type.shape == Type::Shape::kRows && !IsOneOf(type.heads, {8, 16, 32, 64, 128})) {
-      Report(kernel_.location, "dimensions",
+      Report(location, "dimensions",
              fmt::format("heads are 8, 16, 32, 64 or 128, not {}", type.heads));
     }
   }
@@ -255,6 +261,7 @@ class KernelVerifier {
         return;
       }
     }
+    for (const ValueId id : op.results) VerifyDimensions(op.location, kernel_.TypeOf(id));
     VerifyAttributes(op, row);
     if (!VerifyCounts(op, row)) return;
     if (auto problem = CheckTypes(module_, kernel_, op)) {

@@ -4,12 +4,11 @@
 //
 // Formats
 //   element-bits     sign, exponent and mantissa are 4, 8 or 16 bits; exponent 1 to 8, mantissa 0
-//   to
-//                    10 bits; the bias keeps every magnitude a normal f32
+//                    to 10 bits; the bias keeps every magnitude within f32
 //   element-nan      the code of NaN is a code; infinity needs special = ieee
 //   block-scale      size 16 or 32; floors are finite and not negative; ue8m0 needs a power-of-two
-//                    rule, e4m3 the exact rule and a row scale
-//   row-scale        exact or pow2_ceil with a positive floor
+//                    rule and no row scale, e4m3 the exact rule and a row scale
+//   row-scale        exact or pow2_ceil; the floor keeps the scale a normal f32
 // Layouts
 //   layout           tokens 16, 32, 64, 128 or 256; align a power of two of at least 64
 // Kernels
