@@ -15,6 +15,7 @@ namespace lijit::ir {
 struct ParameterOverride {
   std::string name;
   std::string value;
+  bool is_optional = false;  // whether the text may lack the parameter
 };
 
 // Appends the text's declarations to `module`, whose formats and layouts the text may use. The

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lijit/compiler.h"
+
+#include <fmt/format.h>
+
+#include "compiler/ir/printer.h"
+#include "compiler/ir/verifier.h"
+#include "compiler/lower/lower.h"
+#include "compiler/lower/schedule.h"
+#include "lijit/targets.h"
+#include "runtime/compile/compilers.h"
+#include "runtime/compile/kernel_module.h"
+#include "runtime/compile/kernel_request.h"
+
+namespace lijit {
+namespace {
+
+std::vector<ir::ParameterOverride> Overrides(const std::vector<ParameterValue>& values) {
+  std::vector<ir::ParameterOverride> overrides;
+  for (const ParameterValue& value : values) overrides.push_back({value.name, value.value});
+  return overrides;
+}
+
+// The text alone, or after the shipped formats if it is not complete by itself. Text that fails
+// either way is reported as it was written.
+Result<ir::Module> ParseText(const std::string& text, const std::string& name,
+                             const std::vector<ParameterValue>& values) {
+  Result<ir::Module> alone = ir::ParseAndVerify(text, name, Overrides(values));
+  if (alone.ok()) return alone;
+  LIJIT_ASSIGN(ir::Module module, runtime::ShippedFormats());
+  if (!ir::ParseInto(module, text, name, Overrides(values)).ok()) return alone;
+  if (const auto problems = ir::Verify(module); !problems.empty()) {
+    return InvalidArgument(RenderDiagnostics(problems, name, text));
+  }
+  return module;
+}
+
+Result<runtime::KernelRequest> RequestFor(const ir::Module& module, const EmitRequest& request,
+                                          const std::string& backend) {
+  runtime::KernelRequest kernel;
+  LIJIT_ASSIGN(const target::Target target, target::ParseTarget(request.target));
+  LIJIT_ASSIGN(const lower::ScheduleRow schedule,
+               lower::FindSchedule(request.config.schedule, target));
+  kernel.module = ir::Print(module);
+  kernel.target_name = request.target;
+  kernel.schedule = schedule.name;
+  kernel.backend = backend;
+  kernel.image = request.output == "ptx" ? "ptx" : "cubin";
+  return kernel;
+}
+
+// A shipped kernel by its name, or the text's.
+Result<ir::Module> KernelFor(const EmitRequest& request) {
+  if (!request.text.empty()) {
+    LIJIT_ASSIGN(const ir::Module module,
+                 ParseText(request.text, request.name, request.parameters));
+    return lower::ExtractKernel(module, request.kernel);
+  }
+  LIJIT_ASSIGN(const runtime::KernelModules modules,
+               runtime::KernelModules::Create(request.config));
+  std::string known;
+  for (const ir::KernelKindRow& row : ir::AllKernelKinds()) {
+    LIJIT_ASSIGN(ir::Module module, modules.Extract(row.kind));
+    if (module.kernels[0].name == request.kernel) return module;
+    known += fmt::format(" {}", module.kernels[0].name);
+  }
+  return InvalidArgument(
+      fmt::format("there is no shipped kernel '{}'; there are{}", request.kernel, known));
+}
+
+}  // namespace
+
+std::vector<PassInfo> Passes() {
+  std::vector<PassInfo> passes;
+  for (const lower::Pass& pass : lower::AllPasses()) passes.push_back({pass.name, pass.doc});
+  return passes;
+}
+
+Result<std::string> Optimize(const OptimizeRequest& request) {
+  LIJIT_ASSIGN(const target::Target target, target::ParseTarget(request.target));
+  LIJIT_ASSIGN(ir::Module module, ParseText(request.text, request.name, request.parameters));
+  std::vector<std::string> passes = request.passes;
+  if (request.all_passes) {
+    for (const lower::Pass& pass : lower::AllPasses()) passes.emplace_back(pass.name);
+  }
+  for (const std::string& pass : passes) LIJIT_TRY(lower::RunPass(module, target, pass));
+  return ir::Print(module);
+}
+
+Result<std::string> Emit(const EmitRequest& request) {
+  LIJIT_ASSIGN(const std::string backend, runtime::ChooseBackend(request.backend));
+  LIJIT_ASSIGN(const ir::Module module, KernelFor(request));
+  LIJIT_ASSIGN(runtime::KernelRequest kernel, RequestFor(module, request, backend));
+  if (request.output == "cuda") return runtime::GenerateSource(kernel);
+  if (request.output != "ptx" && request.output != "cubin") {
+    return InvalidArgument(
+        fmt::format("output '{}'; accepted are cuda, ptx and cubin", request.output));
+  }
+  LIJIT_ASSIGN(kernel.compiler, runtime::CompilerVersion(backend));
+  LIJIT_ASSIGN(const cache::Entry entry, runtime::CompileKernel(kernel));
+  return std::string(runtime::ToText(entry.image));
+}
+
+}  // namespace lijit

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/compile/kernel_request.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <iterator>
+
+#include "compiler/codegen/cuda/emit_cuda.h"
+#include "compiler/ir/parser.h"
+#include "compiler/lower/lower.h"
+#include "generator_version.h"
+#include "lijit/cubin.h"
+#include "runtime/compile/compilers.h"
+
+namespace lijit::runtime {
+namespace {
+
+// Changes when the meaning of a field does.
+constexpr std::string_view kKeySchema = "1";
+
+struct Field {
+  std::string_view label;
+  std::string KernelRequest::*member;
+};
+
+constexpr Field kFields[] = {
+    {"module", &KernelRequest::module},     {"target", &KernelRequest::target_name},
+    {"schedule", &KernelRequest::schedule}, {"backend", &KernelRequest::backend},
+    {"image", &KernelRequest::image},       {"compiler", &KernelRequest::compiler},
+};
+// A member that is not in the key would make two requests share one entry.
+static_assert(sizeof(KernelRequest) == std::size(kFields) * sizeof(std::string));
+
+struct Generated {
+  std::string kernel;
+  std::string source;
+  LaunchInfo launch;
+};
+
+Result<Generated> Generate(const KernelRequest& request, const target::Target& target) {
+  LIJIT_ASSIGN(ir::Module module, ir::ParseAndVerify(request.module, "kernel"));
+  LIJIT_ASSIGN(const ir::Module lowered, lower::Lower(std::move(module), target, request.schedule));
+  LIJIT_ASSIGN(std::string source, codegen::EmitCuda(lowered));
+  const ir::Kernel& entry = lowered.kernels[0];
+  return Generated{
+      entry.name, std::move(source), {entry.threads, entry.tile_rows, entry.tile_columns}};
+}
+
+std::string ResourceLines(const std::vector<KernelResources>& resources) {
+  std::string text;
+  for (const KernelResources& r : resources) {
+    text += fmt::format(
+        "{}: {} registers, {} bytes of stack, {} and {} bytes of spill stores and loads, {} bytes "
+        "of shared memory, {} of constants, {} barriers\n",
+        r.kernel, r.registers, r.stack_bytes, r.spill_store_bytes, r.spill_load_bytes,
+        r.shared_bytes, r.constant_bytes, r.barriers);
+  }
+  return text;
+}
+
+bool HasLine(std::string_view ptx, std::string_view begin, std::string_view word) {
+  const std::size_t at = ptx.find(fmt::format("{} {}", begin, word));
+  if (at == std::string_view::npos) return false;
+  const std::size_t end = at + begin.size() + 1 + word.size();
+  return end < ptx.size() && std::string_view(" \n\t,(").find(ptx[end]) != std::string_view::npos;
+}
+
+}  // namespace
+
+cache::Key KernelRequest::key() const {
+  cache::Key key;
+  key.Add("schema", kKeySchema).Add("generator", kGeneratorVersion);
+  for (const Field& field : kFields) key.Add(field.label, this->*field.member);
+  return key;
+}
+
+std::string LaunchInfo::ToText() const {
+  return fmt::format("threads {} tile {} {}\n", threads, tile_rows, tile_columns);
+}
+
+Result<LaunchInfo> LaunchInfo::FromText(std::string_view text) {
+  LaunchInfo info;
+  const auto take = [&text](std::string_view word, int& value) {
+    if (!text.starts_with(word)) return false;
+    text.remove_prefix(word.size());
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    return error == std::errc();
+  };
+  if (take("threads ", info.threads) && take(" tile ", info.tile_rows) &&
+      take(" ", info.tile_columns) && text.starts_with('\n') && info.threads >= 32 &&
+      info.threads <= 1024 && info.tile_rows >= 1 && info.tile_columns >= 1) {
+    return info;
+  }
+  return Damaged("the entry does not say how its kernel is launched");
+}
+
+Result<std::string> GenerateSource(const KernelRequest& request) {
+  LIJIT_ASSIGN(const target::Target target, target::ParseTarget(request.target_name));
+  LIJIT_ASSIGN(Generated generated, Generate(request, target));
+  return std::move(generated.source);
+}
+
+Result<cache::Entry> CompileKernel(const KernelRequest& request) {
+  LIJIT_ASSIGN(const target::Target target, target::ParseTarget(request.target_name));
+  LIJIT_ASSIGN(const Generated generated, Generate(request, target));
+  LIJIT_ASSIGN(const std::shared_ptr<const Nvrtc> nvrtc, ProcessNvrtc());
+  const bool cubin = request.image == "cubin";
+  LIJIT_ASSIGN(
+      Compilation compilation,
+      nvrtc->Compile({.source = generated.source,
+                      .name = generated.kernel + ".cu",
+                      .architecture = std::string(cubin ? target.name : target.ptx_architecture),
+                      .options = {},
+                      .kernels = {generated.kernel}}));
+  cache::Entry entry;
+  entry.kind = compilation.kind;
+  entry.target = request.target_name;
+  entry.kernels = compilation.kernels;
+  entry.resources = generated.launch.ToText() + ResourceLines(compilation.resources);
+  entry.log = std::move(compilation.log);
+  entry.tools = {request.compiler};
+  entry.image = std::move(compilation.image);
+  return entry;
+}
+
+Status ValidateEntry(const cache::Entry& entry) {
+  if (const auto info = LaunchInfo::FromText(entry.resources); !info.ok()) return info.error();
+  if (entry.kind == ImageKind::kCubin) {
+    return cubin::Verify(entry.image, entry.target, entry.kernels);
+  }
+  const std::string_view ptx = ToText(entry.image);
+  if (!HasLine(ptx, ".target", entry.target)) {
+    return Damaged(fmt::format("the PTX is not for {}", entry.target));
+  }
+  for (const std::string& kernel : entry.kernels) {
+    if (!HasLine(ptx, ".entry", kernel)) {
+      return Damaged(fmt::format("the PTX has no kernel {}", kernel));
+    }
+  }
+  return {};
+}
+
+}  // namespace lijit::runtime

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/indexer/check.h"
+
+#include <fmt/format.h>
+
+#include <string>
+
+namespace lijit::runtime {
+namespace {
+
+constexpr std::int64_t kPageAlignment = 64;
+
+std::string RuleText(const TensorRule& rule) {
+  std::string sizes;
+  for (const std::int64_t size : rule.shape) {
+    if (!sizes.empty()) sizes += ", ";
+    sizes += size == kAnySize ? std::string("*") : fmt::format("{}", size);
+  }
+  return fmt::format("{} [{}]", DTypeName(rule.dtype), sizes);
+}
+
+bool ShapeFits(const Tensor& tensor, const TensorRule& rule) {
+  if (tensor.dtype != rule.dtype || tensor.rank != static_cast<int>(rule.shape.size())) {
+    return false;
+  }
+  std::size_t i = 0;
+  for (const std::int64_t size : rule.shape) {
+    const std::int64_t given = tensor.shape[i++];
+    if (given < 0 || (size != kAnySize && given != size)) return false;
+  }
+  return true;
+}
+
+Status CheckStrides(const Tensor& tensor, const TensorRule& rule) {
+  std::int64_t dense = 1;
+  for (int i = tensor.rank - 1; i >= 0; --i) {
+    const auto at = static_cast<std::size_t>(i);
+    const bool must_be_dense = i >= tensor.rank - rule.contiguous;
+    const std::int64_t stride = tensor.stride[at];
+    if (tensor.shape[at] > 1 && (stride < 0 || (must_be_dense && stride != dense))) {
+      return InvalidArgument(fmt::format(
+          "{} has stride {} in dimension {}; accepted is {}", rule.name, stride, i,
+          must_be_dense
+              ? fmt::format("{} (the last {} dimensions are contiguous)", dense, rule.contiguous)
+              : std::string("any from 0")));
+    }
+    dense *= tensor.shape[at];
+  }
+  return {};
+}
+
+}  // namespace
+
+Status CheckTensor(const Tensor& tensor, const TensorRule& rule) {
+  if (!ShapeFits(tensor, rule)) {
+    return InvalidArgument(
+        fmt::format("{} is {}; accepted is {}", rule.name, tensor.ToText(), RuleText(rule)));
+  }
+  LIJIT_TRY(CheckStrides(tensor, rule));
+  const auto bytes = static_cast<DeviceAddress>(DTypeBytes(tensor.dtype));
+  // Rows of codes are read as 32-bit words.
+  const DeviceAddress alignment = tensor.dtype == DType::kU8 ? 4 : bytes;
+  if (tensor.elements() > 0 && tensor.data == 0) {
+    return InvalidArgument(fmt::format("{} is {} at the null address", rule.name, tensor.ToText()));
+  }
+  if (tensor.data % alignment != 0) {
+    return InvalidArgument(fmt::format("{} is at address {:#x}; accepted are multiples of {}",
+                                       rule.name, tensor.data, alignment));
+  }
+  return {};
+}
+
+Status CheckAbsent(const Tensor& tensor, std::string_view name, std::string_view why) {
+  if (!IsGiven(tensor)) return {};
+  return InvalidArgument(fmt::format("{} is {}; none is accepted: {}", name, tensor.ToText(), why));
+}
+
+Status CheckPool(const CachePool& pool, std::string_view format, std::int64_t page_bytes) {
+  if (pool.format != format) {
+    return InvalidArgument(
+        fmt::format("pool was written as '{}'; this indexer reads and writes "
+                    "'{}', and nothing converts one into the other",
+                    pool.format, format));
+  }
+  if (pool.page_count < 0) {
+    return InvalidArgument(
+        fmt::format("pool has {} pages; accepted are 0 or more", pool.page_count));
+  }
+  if (pool.page_stride < page_bytes || pool.page_stride % 4 != 0) {
+    return InvalidArgument(
+        fmt::format("pool has page_stride {}; accepted are multiples of 4 from "
+                    "{} bytes, which a page takes",
+                    pool.page_stride, page_bytes));
+  }
+  // Addresses are 64 bits, and the last page must end below 2^63.
+  if (pool.page_count > 0 && pool.page_stride > (std::int64_t{1} << 62) / pool.page_count) {
+    return InvalidArgument(fmt::format("pool of {} pages of {} bytes does not fit an address space",
+                                       pool.page_count, pool.page_stride));
+  }
+  if (pool.page_count > 0 && (pool.data == 0 || pool.data % kPageAlignment != 0)) {
+    return InvalidArgument(fmt::format("pool is at address {:#x}; accepted are multiples of {}",
+                                       pool.data, kPageAlignment));
+  }
+  return {};
+}
+
+Status CheckRange(std::string_view name, std::int64_t value, std::int64_t low, std::int64_t high) {
+  if (value >= low && value <= high) return {};
+  return InvalidArgument(fmt::format("{} is {}; accepted are {} to {}", name, value, low, high));
+}
+
+}  // namespace lijit::runtime

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks of arguments before a launch. Each says which argument is wrong, what it is and what is
+// accepted.
+#pragma once
+
+#include <initializer_list>
+#include <string_view>
+
+#include "lijit/indexer.h"
+#include "lijit/result.h"
+#include "lijit/tensor.h"
+
+namespace lijit::runtime {
+
+// A size that may be anything from 0.
+inline constexpr std::int64_t kAnySize = -1;
+
+// What a tensor must be. Strides of dimensions before the last `contiguous` ones may be anything
+// from 0; dimensions of one element may have any stride.
+struct TensorRule {
+  std::string_view name;
+  DType dtype;
+  std::initializer_list<std::int64_t> shape;
+  int contiguous = 1;  // how many of the last dimensions are contiguous
+};
+Status CheckTensor(const Tensor& tensor, const TensorRule& rule);
+
+// A tensor that has to be absent, since the format does not store it.
+Status CheckAbsent(const Tensor& tensor, std::string_view name, std::string_view why);
+
+Status CheckPool(const CachePool& pool, std::string_view format, std::int64_t page_bytes);
+
+Status CheckRange(std::string_view name, std::int64_t value, std::int64_t low, std::int64_t high);
+
+}  // namespace lijit::runtime

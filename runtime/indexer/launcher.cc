@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/indexer/launcher.h"
+
+#include <algorithm>
+
+#include "cache/get_or_compute.h"
+#include "compiler/ir/printer.h"
+#include "runtime/compile/compilers.h"
+
+namespace lijit::runtime {
+namespace {
+
+// Kernels walk over tiles with a stride of the grid, so any grid is right; this one is legal on
+// every device.
+constexpr std::int64_t kMaxGrid = (std::int64_t{1} << 31) - 1;
+
+std::int64_t CeilDiv(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+}  // namespace
+
+Launcher::Launcher(std::shared_ptr<Runtime> runtime, KernelModules modules, std::string schedule,
+                   std::string backend)
+    : runtime_(std::move(runtime)),
+      modules_(std::move(modules)),
+      schedule_(std::move(schedule)),
+      backend_(std::move(backend)) {}
+
+Result<KernelRequest> Launcher::Request(ir::KernelKind kind) const {
+  LIJIT_ASSIGN(const ir::Module module, modules_.Extract(kind));
+  LIJIT_ASSIGN(std::string compiler, CompilerVersion(backend_));
+  KernelRequest request;
+  request.module = ir::Print(module);
+  request.target_name = runtime_->device().info().target;
+  request.schedule = schedule_;
+  request.backend = backend_;
+  request.image = runtime_->device().image_kind() == ImageKind::kCubin ? "cubin" : "ptx";
+  request.compiler = std::move(compiler);
+  return request;
+}
+
+Result<Launcher::Loaded> Launcher::Load(ir::KernelKind kind) {
+  LIJIT_ASSIGN(const KernelRequest request, Request(kind));
+  LIJIT_ASSIGN(const cache::Outcome outcome,
+               cache::GetOrCompute(runtime_->store(), request, ValidateEntry, CompileKernel));
+  LIJIT_ASSIGN(const LaunchInfo launch, LaunchInfo::FromText(outcome.entry->resources));
+  LIJIT_ASSIGN(const KernelHandle handle,
+               runtime_->device().Load(outcome.entry->image, outcome.entry->kernels[0]));
+  events_.push_back(outcome.event);
+  return Loaded{handle, launch};
+}
+
+Status Launcher::Prepare(ir::KernelKind kind) {
+  const std::lock_guard lock(mutex_);
+  std::optional<Loaded>& slot = loaded_[static_cast<std::size_t>(kind)];
+  if (slot) return {};
+  LIJIT_ASSIGN(slot, Load(kind));
+  return {};
+}
+
+Status Launcher::LaunchBlock(ir::KernelKind kind, std::int64_t rows, std::int64_t columns,
+                             std::span<const std::byte> parameters, Stream stream) {
+  LIJIT_TRY(Prepare(kind));
+  // Written once, before Prepare returned for the first time.
+  const Loaded& loaded = *loaded_[static_cast<std::size_t>(kind)];
+  const std::int64_t row_tiles = CeilDiv(rows, loaded.launch.tile_rows);
+  const std::int64_t column_tiles = CeilDiv(columns, loaded.launch.tile_columns);
+  if (row_tiles == 0 || column_tiles == 0) return {};
+  // The product may be beyond 64 bits; the grid is not.
+  const std::int64_t tiles =
+      row_tiles > kMaxGrid / column_tiles ? kMaxGrid : row_tiles * column_tiles;
+  LaunchShape shape;
+  shape.grid[0] = static_cast<std::uint32_t>(std::min(tiles, kMaxGrid));
+  shape.block[0] = static_cast<std::uint32_t>(loaded.launch.threads);
+  return runtime_->device().Launch(loaded.handle, shape, parameters, stream);
+}
+
+std::vector<cache::Event> Launcher::events() const {
+  const std::lock_guard lock(mutex_);
+  return events_;
+}
+
+}  // namespace lijit::runtime

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compiles, loads and launches an indexer's kernels: each at its first use, once.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "compiler/lower/parameters.h"
+#include "lijit/indexer.h"
+#include "runtime/compile/kernel_module.h"
+#include "runtime/compile/kernel_request.h"
+
+namespace lijit::runtime {
+
+inline constexpr std::size_t kKernelKinds = 6;
+
+class Launcher {
+ public:
+  Launcher(std::shared_ptr<Runtime> runtime, KernelModules modules, std::string schedule,
+           std::string backend);
+
+  // Compiles and loads the kernel unless that was done. Thread-safe; a failure is tried again.
+  Status Prepare(ir::KernelKind kind);
+
+  // Launches on rows x columns of output, with the struct of the kind from parameters.h.
+  template <typename Parameters>
+  Status Launch(ir::KernelKind kind, std::int64_t rows, std::int64_t columns,
+                const Parameters& parameters, Stream stream) {
+    static_assert(sizeof(Parameters) % sizeof(std::uint64_t) == 0);
+    return LaunchBlock(kind, rows, columns, std::as_bytes(std::span(&parameters, 1)), stream);
+  }
+
+  std::vector<cache::Event> events() const;
+  const KernelModules& modules() const { return modules_; }
+  const std::string& schedule() const { return schedule_; }
+  const std::string& backend() const { return backend_; }
+
+ private:
+  struct Loaded {
+    KernelHandle handle;
+    LaunchInfo launch;
+  };
+
+  Status LaunchBlock(ir::KernelKind kind, std::int64_t rows, std::int64_t columns,
+                     std::span<const std::byte> parameters, Stream stream);
+  Result<Loaded> Load(ir::KernelKind kind);
+  Result<KernelRequest> Request(ir::KernelKind kind) const;
+
+  std::shared_ptr<Runtime> runtime_;
+  KernelModules modules_;
+  std::string schedule_;
+  std::string backend_;
+  mutable std::mutex mutex_;
+  std::array<std::optional<Loaded>, kKernelKinds> loaded_;
+  std::vector<cache::Event> events_;
+};
+
+}  // namespace lijit::runtime
