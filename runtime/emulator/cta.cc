@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/emulator/cta.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+namespace lijit::emulator {
+namespace {
+
+// Instructions a warp runs before the next warp's turn: large, because turns cost time; not
+// endless, because a warp may poll for what another one writes.
+constexpr std::uint64_t kQuantum = 1 << 16;
+
+unsigned ThreadCount(const LaunchShape& shape) {
+  return shape.block[0] * shape.block[1] * shape.block[2];
+}
+
+}  // namespace
+
+void LaunchState::Report(Finding finding) {
+  const std::lock_guard lock(mutex_);
+  if (!finding_) finding_ = std::move(finding);
+  stopped_.store(true, std::memory_order_relaxed);
+}
+
+Cta::Cta(const LaunchConfig& config, LaunchState& state)
+    : config_(config), state_(state), threads_(ThreadCount(config.shape)) {
+  const unsigned warps = (threads_ + kWarpSize - 1) / kWarpSize;
+  warps_.reserve(warps);
+  for (unsigned i = 0; i < warps; ++i) warps_.emplace_back(*this, i);
+  shared_.resize(config.kernel->static_shared_bytes + config.shape.dynamic_shared_bytes);
+  shared_bits_.resize(shared_.size() / 8 + 1);
+}
+
+void Cta::Start(const Dimensions& index) {
+  index_ = index;
+  barriers_.fill(Barrier{});
+  std::fill(shared_bits_.begin(), shared_bits_.end(), std::uint8_t{0});
+  races_.StartBlock(shared_.size(), static_cast<unsigned>(warps_.size()));
+  for (Warp& warp : warps_) warp.Start(threads_ - warp.index() * kWarpSize);
+}
+
+void Cta::Run(const Dimensions& index) {
+  Start(index);
+  while (!failed_ && !state_.stopped() && !Done()) {
+    if (RunRound()) continue;
+    ReportDeadlock();
+    LIJIT_CHECK(failed_);
+  }
+}
+
+bool Cta::Done() const {
+  return std::all_of(warps_.begin(), warps_.end(),
+                     [](const Warp& warp) { return warp.live() == 0; });
+}
+
+bool Cta::RunRound() {
+  bool ran = false;
+  for (Warp& warp : warps_) {
+    if (!warp.CanRun()) continue;
+    ran = true;
+    const std::uint64_t executed = warp.Run(kQuantum);
+    const std::uint64_t before = state_.instructions.fetch_add(executed);
+    if (failed_ || state_.stopped()) return true;
+    if (before + executed > config_.step_limit) {
+      warp.ReportHere("step-limit", fmt::format("the launch has executed more than {} "
+                                                "thread-instructions; does this loop end?",
+                                                config_.step_limit));
+      return true;
+    }
+  }
+  return ran;
+}
+
+std::string Cta::ThreadName(unsigned thread) const {
+  const auto [x, y, z] = config_.shape.block;
+  return fmt::format("thread ({},{},{})", thread % x, thread / x % y, thread / x / y);
+}
+
+const Source& Cta::SourceOf(const Instruction& instruction) const {
+  return kernel().sources[static_cast<std::size_t>(&instruction - kernel().code.data())];
+}
+
+void Cta::Report(std::string_view kind, const Instruction& instruction, unsigned thread,
+                 std::string_view what) {
+  if (failed_) return;
+  failed_ = true;
+  const Source& source = SourceOf(instruction);
+  state_.Report({std::string(kind),
+                 fmt::format("{}: kernel '{}', PTX line {} ({}): {} of block ({},{},{}) {}", kind,
+                             kernel().name, source.line, source.name, ThreadName(thread), index_[0],
+                             index_[1], index_[2], what)});
+}
+
+void Cta::Arrive(const Instruction& instruction, Warp& warp, Mask lanes, std::uint32_t barrier,
+                 std::uint32_t expected, Mask predicate) {
+  const unsigned thread = warp.index() * kWarpSize + static_cast<unsigned>(std::countr_zero(lanes));
+  if (barrier >= kBarriers) {
+    Report("divergence", instruction, thread,
+           fmt::format("uses barrier {}; there are {}", barrier, kBarriers));
+    return;
+  }
+  auto arriving = static_cast<std::uint32_t>(std::popcount(lanes));
+  if (expected == 0) {
+    expected = threads_;
+  } else if ((lanes & 1) != 0) {
+    // Counts are of whole warps: the threads that a last warp lacks arrive with its first one.
+    arriving += kWarpSize - static_cast<std::uint32_t>(std::popcount(warp.present()));
+  }
+  Barrier& state = barriers_[barrier];
+  if (state.expected != 0 && state.expected != expected) {
+    Report("divergence", instruction, thread,
+           fmt::format("expects {} threads at barrier {}, where others expect {}", expected,
+                       barrier, state.expected));
+    return;
+  }
+  state.expected = expected;
+  state.arrived += arriving;
+  state.true_count += static_cast<std::uint32_t>(std::popcount(predicate));
+  state.voters += static_cast<std::uint32_t>(std::popcount(lanes));
+  races_.Arrive(warp.index(), state.met);
+  if (instruction.barrier != BarrierForm::kArrive) state.warps |= Mask{1} << warp.index();
+  if (state.arrived > expected) {
+    Report("divergence", instruction, thread,
+           fmt::format("is one of {} threads at barrier {}, which is for {}", state.arrived,
+                       barrier, expected));
+  } else if (state.arrived == expected) {
+    Complete(instruction, barrier);
+  }
+}
+
+void Cta::Complete(const Instruction& instruction, std::uint32_t barrier) {
+  const Barrier state = barriers_[barrier];
+  barriers_[barrier] = Barrier{};
+  std::uint32_t reduction = state.true_count;
+  if (instruction.barrier == BarrierForm::kReduceAnd) reduction = state.true_count == state.voters;
+  for (Warp& warp : warps_) {
+    if ((state.warps >> warp.index() & 1) == 0) continue;
+    races_.Leave(warp.index(), state.met);
+    warp.Release(barrier, reduction);
+  }
+}
+
+// No thread can go on, and some have not exited.
+void Cta::ReportDeadlock() {
+  for (Warp& warp : warps_) {
+    if (warp.waiting().empty()) continue;
+    const Group& group = warp.waiting().front();
+    const Instruction& instruction = kernel().code[group.pc];
+    const unsigned thread =
+        warp.index() * kWarpSize + static_cast<unsigned>(std::countr_zero(group.mask));
+    Report(
+        "divergence", instruction, thread,
+        fmt::format("waits for ever; of the block's {} threads, {}", threads_, DescribeWaiting()));
+    return;
+  }
+}
+
+// "32 exited, 16 wait at line 20, 16 wait at line 30"
+std::string Cta::DescribeWaiting() const {
+  std::uint32_t exited = 0;
+  std::vector<std::pair<std::uint32_t, int>> waiting;  // line, threads
+  for (const Warp& warp : warps_) {
+    exited += static_cast<std::uint32_t>(std::popcount(warp.present() & ~warp.live()));
+    for (const Group& group : warp.waiting()) {
+      const std::uint32_t line = kernel().sources[group.pc].line;
+      const auto known = std::find_if(waiting.begin(), waiting.end(),
+                                      [&](const auto& place) { return place.first == line; });
+      if (known == waiting.end()) {
+        waiting.emplace_back(line, std::popcount(group.mask));
+      } else {
+        known->second += std::popcount(group.mask);
+      }
+    }
+  }
+  std::string text = fmt::format("{} have exited", exited);
+  std::sort(waiting.begin(), waiting.end());
+  for (const auto& [line, threads] : waiting) {
+    text += fmt::format(", {} wait at line {}", threads, line);
+  }
+  return text;
+}
+
+}  // namespace lijit::emulator

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// One thread block (CTA): its warps, barriers and shared memory.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lijit/device.h"
+#include "runtime/emulator/global_memory.h"
+#include "runtime/emulator/program.h"
+#include "runtime/emulator/race_check.h"
+#include "runtime/emulator/warp.h"
+
+namespace lijit::emulator {
+
+struct LaunchConfig {
+  const Kernel* kernel = nullptr;
+  LaunchShape shape;
+  std::span<const std::byte> parameters;
+  const GlobalMemory* memory = nullptr;
+  std::uint64_t step_limit = 0;
+};
+
+// What the CTAs of a launch, on several host threads, share.
+class LaunchState {
+ public:
+  std::atomic<std::uint64_t> instructions{0};
+  bool stopped() const { return stopped_.load(std::memory_order_relaxed); }
+  // Stops the launch; the first finding stays.
+  void Report(Finding finding);
+  std::optional<Finding> TakeFinding() { return std::move(finding_); }
+
+ private:
+  std::atomic<bool> stopped_{false};
+  std::mutex mutex_;
+  std::optional<Finding> finding_;
+};
+
+class Cta {
+ public:
+  static constexpr unsigned kBarriers = 16;
+
+  Cta(const LaunchConfig& config, LaunchState& state);
+
+  // Runs the CTA with this index to its end, or to a finding.
+  void Run(const Dimensions& index);
+
+  const LaunchConfig& config() const { return config_; }
+  const Kernel& kernel() const { return *config_.kernel; }
+  const GlobalMemory& memory() const { return *config_.memory; }
+  const Dimensions& index() const { return index_; }
+  unsigned threads() const { return threads_; }
+  std::uint64_t shared_bytes() const { return shared_.size(); }
+  std::byte* shared() { return shared_.data(); }
+  InitializedBits shared_initialized() { return InitializedBits(shared_bits_.data()); }
+  RaceChecker& races() { return races_; }
+  bool failed() const { return failed_; }
+
+  // Reports a finding of an instruction and, unless `thread` is the number of threads, a thread.
+  void Report(std::string_view kind, const Instruction& instruction, unsigned thread,
+              std::string_view what);
+  std::string ThreadName(unsigned thread) const;  // "thread (3,0,0)"
+  const Source& SourceOf(const Instruction& instruction) const;
+
+  // Lanes of `warp` arrive at a barrier that `expected` threads take part in (0: all of the CTA).
+  // The threads go on once all have arrived, except for kArrive, which never waits.
+  void Arrive(const Instruction& instruction, Warp& warp, Mask lanes, std::uint32_t barrier,
+              std::uint32_t expected, Mask predicate);
+
+ private:
+  struct Barrier {
+    std::uint32_t expected = 0;  // 0: nobody has arrived
+    std::uint32_t arrived = 0;
+    std::uint32_t true_count = 0;
+    std::uint32_t voters = 0;
+    Mask warps = 0;  // that wait
+    RaceChecker::Times met{};
+  };
+
+  void Start(const Dimensions& index);
+  bool RunRound();  // false: no warp could run
+  bool Done() const;
+  void Complete(const Instruction& instruction, std::uint32_t barrier);
+  void ReportDeadlock();
+  std::string DescribeWaiting() const;
+
+  const LaunchConfig& config_;
+  LaunchState& state_;
+  unsigned threads_;
+  Dimensions index_{};
+  std::vector<Warp> warps_;
+  std::vector<std::byte> shared_;
+  std::vector<std::uint8_t> shared_bits_;
+  RaceChecker races_;
+  std::array<Barrier, kBarriers> barriers_{};
+  bool failed_ = false;
+};
+
+}  // namespace lijit::emulator

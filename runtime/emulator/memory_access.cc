@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/emulator/memory_access.h"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <string_view>
+
+#include "runtime/emulator/cta.h"
+
+namespace lijit::emulator {
+namespace {
+
+std::string_view VerbOf(AccessMode mode) {
+  if (mode.reads && mode.writes) return "updates";
+  return mode.reads ? "reads" : "writes";
+}
+
+std::string_view NameOf(Space space) {
+  switch (space) {
+    case Space::kShared:
+      return "shared";
+    case Space::kLocal:
+      return "local";
+    case Space::kParam:
+      return "parameter";
+    default:
+      return "global";
+  }
+}
+
+// One access of one thread: what all the checks need to know.
+class Access {
+ public:
+  Access(Warp& warp, const Instruction& in, unsigned lane, std::uint64_t address,
+         std::uint64_t bytes, AccessMode mode)
+      : warp_(warp), in_(in), lane_(lane), address_(address), bytes_(bytes), mode_(mode) {
+    space_ = in.space == Space::kConst ? Space::kGlobal : in.space;
+    if (space_ != Space::kGeneric) return;
+    space_ = Space::kGlobal;
+    if (address < kSharedWindow || address - kSharedWindow >= 3 * kWindowBytes) return;
+    const std::uint64_t window = (address - kSharedWindow) / kWindowBytes;
+    space_ = window == 0 ? Space::kShared : window == 1 ? Space::kLocal : Space::kParam;
+    address_ = (address - kSharedWindow) % kWindowBytes;
+  }
+
+  std::byte* Resolve() {
+    if (!IsAligned(address_, bytes_)) {
+      Report("misaligned", fmt::format("which is no multiple of {}", bytes_));
+      return nullptr;
+    }
+    switch (space_) {
+      case Space::kShared:
+        return InShared();
+      case Space::kLocal:
+        return InLocal();
+      case Space::kParam:
+        return InParameters();
+      default:
+        return InGlobal();
+    }
+  }
+
+ private:
+  std::byte* InGlobal() {
+    const Allocation* allocation = warp_.cta().memory().Find(address_);
+    if (allocation == nullptr || !allocation->Contains(address_, bytes_)) {
+      Report("out-of-bounds", warp_.cta().memory().Describe(address_, bytes_));
+      return nullptr;
+    }
+    warp_.cached_allocation = allocation;
+    const std::uint64_t offset = address_ - allocation->address;
+    if (!allocation->always_initialized && !CheckInitialized(allocation->initialized, offset)) {
+      Report("uninitialized",
+             fmt::format("{} bytes into allocation '{}' ({} bytes), where nothing was written",
+                         offset, allocation->label, allocation->bytes));
+      return nullptr;
+    }
+    return allocation->data + offset;
+  }
+
+  std::byte* InShared() {
+    Cta& cta = warp_.cta();
+    if (!CheckBounds(cta.shared_bytes())) return nullptr;
+    if (!CheckInitialized(cta.shared_initialized(), address_)) {
+      Report("uninitialized",
+             fmt::format("in {}, where nothing was written", SharedVariable(address_)));
+      return nullptr;
+    }
+    const AccessKind kind = mode_.writes
+                                ? (mode_.strong ? AccessKind::kStrongWrite : AccessKind::kWrite)
+                                : (mode_.strong ? AccessKind::kStrongRead : AccessKind::kRead);
+    const auto pc = static_cast<std::uint32_t>(&in_ - cta.kernel().code.data());
+    if (const auto race = cta.races().Access(address_, bytes_, kind, Thread(), pc)) {
+      ReportRace(*race);
+      return nullptr;
+    }
+    return cta.shared() + address_;
+  }
+
+  std::byte* InLocal() {
+    const std::uint64_t frame = warp_.cta().kernel().local_bytes;
+    if (!CheckBounds(frame)) return nullptr;
+    const std::uint64_t place = lane_ * frame + address_;
+    if (!CheckInitialized(warp_.local_initialized(), place)) {
+      Report("uninitialized", "where nothing was written");
+      return nullptr;
+    }
+    return warp_.local() + place;
+  }
+
+  std::byte* InParameters() {
+    const auto parameters = warp_.cta().config().parameters;
+    if (!CheckBounds(parameters.size())) return nullptr;
+    if (mode_.writes) {
+      Report("out-of-bounds", "which cannot be written");
+      return nullptr;
+    }
+    return const_cast<std::byte*>(parameters.data()) + address_;
+  }
+
+  bool CheckBounds(std::uint64_t size) {
+    if (address_ <= size && bytes_ <= size - address_) return true;
+    Report("out-of-bounds", fmt::format("where there are {} bytes", size));
+    return false;
+  }
+
+  // False: the access reads what nobody wrote. A write counts as initialization.
+  bool CheckInitialized(InitializedBits bits, std::uint64_t place) {
+    if (mode_.reads) return bits.Covers(place, bytes_);
+    bits.Mark(place, bytes_);
+    return true;
+  }
+
+  std::string SharedVariable(std::uint64_t offset) const {
+    for (const NamedRange& variable : warp_.cta().kernel().shared_variables) {
+      if (offset >= variable.offset && offset - variable.offset < variable.bytes) {
+        return fmt::format("'{}' + {}", variable.name, offset - variable.offset);
+      }
+    }
+    const std::uint64_t start = warp_.cta().kernel().static_shared_bytes;
+    return fmt::format("dynamic shared memory + {}", offset - start);
+  }
+
+  void ReportRace(const Race& race) {
+    const Cta& cta = warp_.cta();
+    const std::string_view verb =
+        race.earlier.wrote ? (race.earlier.strong ? "updated" : "wrote") : "read";
+    const std::uint32_t line = cta.kernel().sources[race.earlier.instruction].line;
+    Report("race", fmt::format("in {}, which {} {} at PTX line {} with no barrier in between",
+                               SharedVariable(race.offset), cta.ThreadName(race.earlier.thread),
+                               verb, line));
+  }
+
+  void Report(std::string_view kind, std::string_view where) {
+    warp_.cta().Report(kind, in_, Thread(),
+                       fmt::format("{} {} bytes at {} address {:#x}, {}", VerbOf(mode_), bytes_,
+                                   NameOf(space_), address_, where));
+  }
+
+  unsigned Thread() const { return warp_.index() * kWarpSize + lane_; }
+
+  Warp& warp_;
+  const Instruction& in_;
+  unsigned lane_;
+  std::uint64_t address_;
+  std::uint64_t bytes_;
+  AccessMode mode_;
+  Space space_ = Space::kGlobal;
+};
+
+}  // namespace
+
+std::byte* ResolveChecked(Warp& warp, const Instruction& in, unsigned lane, std::uint64_t address,
+                          std::uint64_t bytes, AccessMode mode) {
+  return Access(warp, in, lane, address, bytes, mode).Resolve();
+}
+
+}  // namespace lijit::emulator

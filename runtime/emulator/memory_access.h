@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// From an address of a thread to the memory of the host, with all checks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "runtime/emulator/program.h"
+#include "runtime/emulator/warp.h"
+
+namespace lijit::emulator {
+
+struct AccessMode {
+  bool reads = false;
+  bool writes = false;
+  bool strong = false;  // may meet other strong accesses without a race
+};
+inline constexpr AccessMode kPlainRead{true, false, false};
+inline constexpr AccessMode kPlainWrite{false, true, false};
+inline constexpr AccessMode kAtomicUpdate{true, true, true};
+
+// Where the lane's access of `bytes` (a power of two up to 32) goes. A write marks the bytes as
+// initialized. Null after a finding: out of bounds, misaligned, uninitialized or a race.
+std::byte* ResolveChecked(Warp& warp, const Instruction& in, unsigned lane, std::uint64_t address,
+                          std::uint64_t bytes, AccessMode mode);
+
+inline bool IsAligned(std::uint64_t address, std::uint64_t bytes) {
+  return (address & (bytes - 1)) == 0;
+}
+
+// The same, with a short way for global memory.
+inline std::byte* Resolve(Warp& warp, const Instruction& in, unsigned lane, std::uint64_t address,
+                          std::uint64_t bytes, AccessMode mode) {
+  const Allocation* allocation = warp.cached_allocation;
+  if (in.space <= Space::kGlobal && allocation != nullptr && IsAligned(address, bytes) &&
+      allocation->Contains(address, bytes)) {
+    const std::uint64_t offset = address - allocation->address;
+    const bool readable =
+        allocation->always_initialized || allocation->initialized.Covers(offset, bytes);
+    if (readable || !mode.reads) {
+      if (mode.writes && !readable) allocation->initialized.Mark(offset, bytes);
+      return allocation->data + offset;
+    }
+  }
+  return ResolveChecked(warp, in, lane, address, bytes, mode);
+}
+
+// The address that the lane's operand `i` and the instruction's offset give.
+inline std::uint64_t AddressOf(const Warp& warp, const Instruction& in, unsigned i, unsigned lane) {
+  if (in.address_is_32) {
+    const std::uint32_t base = warp.In<std::uint32_t>(in, i)[lane];
+    return static_cast<std::uint32_t>(base + static_cast<std::uint64_t>(in.immediate));
+  }
+  return warp.In<std::uint64_t>(in, i)[lane] + static_cast<std::uint64_t>(in.immediate);
+}
+
+}  // namespace lijit::emulator
