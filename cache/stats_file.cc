@@ -13,7 +13,7 @@
 namespace lijit::cache {
 namespace {
 
-constexpr std::uint64_t kMaxStatsSize = 64 * 1024;
+constexpr std::uint64_t kMaxStatsSize = 1 << 16;
 constexpr std::chrono::milliseconds kLockTimeout{200};
 
 std::string StatsPath(const Folder& folder) { return folder.path + "/stats"; }

@@ -75,7 +75,7 @@ Store::Found Store::Impl::LookupFolders(const Wanted& wanted) {
 
 Status Store::Impl::Write(const Entry& entry) {
   if (!writable) return {};
-  const Status status = WriteEntry(*writable, entry);
+  Status status = WriteEntry(*writable, entry);
   Count(status.ok() ? Counter::kPublished : Counter::kPublishFailed);
   if (status.ok()) LimitSize(entry.image.size());
   return status;

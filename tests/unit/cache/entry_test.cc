@@ -78,6 +78,22 @@ TEST(Entry, ComesBackAsItWas) {
   EXPECT_EQ(*DecodeEntry(Encoded(entry)), entry);
 }
 
+// Files of this version in users' folders must stay readable; a change of the grammar needs a new
+// version and a new file here, and this one becomes an example of kBadVersion.
+TEST(Entry, TheStoredExampleOfThisGrammarIsReadAndItsHeaderIsWrittenTheSame) {
+  const std::string golden = ReadText(LIJIT_SOURCE_DIR "/tests/unit/cache/goldens/grammar_1.entry");
+  const Bytes golden_bytes = ToBytes(golden);
+  const Result<Entry> entry = DecodeEntry(golden_bytes);
+  ASSERT_TRUE(entry.ok()) << entry.error().message;
+  EXPECT_EQ(*entry, SmallEntry());
+  const std::size_t header_end = golden.find("tool:8:test 1.0\n") + 16;
+  const Bytes now = Encoded(SmallEntry());
+  ASSERT_GT(now.size(), header_end);
+  EXPECT_TRUE(std::equal(now.begin() + kPrefixSize,
+                         now.begin() + static_cast<std::ptrdiff_t>(header_end),
+                         golden_bytes.begin() + kPrefixSize));
+}
+
 TEST(Entry, EveryTruncationIsFound) {
   const Bytes bytes = Encoded(SmallEntry());
   for (std::size_t size = 0; size < bytes.size(); ++size) {
