@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/toolchain/nvrtc.h"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstddef>
+#include <filesystem>
 #include <mutex>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "compiler/target/target.h"
@@ -267,6 +270,19 @@ class LoadedNvrtc final : public Nvrtc {
   mutable Result<std::string> version_ = std::string();
 };
 
+// NVRTC opens its built-ins by bare name, and the wheel's library has no run path: a library that
+// is loaded already is found by that name. Toolkits whose loader finds them lose nothing.
+void LoadBuiltinsBeside(const std::string& nvrtc) {
+  std::error_code problem;
+  const auto folder = std::filesystem::path(nvrtc).parent_path();
+  for (std::filesystem::directory_iterator it(folder, problem), end; !problem && it != end;
+       it.increment(problem)) {
+    if (it->path().filename().string().starts_with("libnvrtc-builtins.so.")) {
+      dlopen(it->path().c_str(), RTLD_NOW | RTLD_LOCAL);
+    }
+  }
+}
+
 }  // namespace
 
 Result<std::shared_ptr<const Nvrtc>> Nvrtc::Open(const SearchPaths& paths,
@@ -279,6 +295,7 @@ Result<std::shared_ptr<const Nvrtc>> Nvrtc::Open(const SearchPaths& paths,
                                                    .places = places,
                                                    .symbols = kSymbols,
                                                    .advice = kKind.advice}));
+  LoadBuiltinsBeside(library.path);
   auto nvrtc = std::make_shared<LoadedNvrtc>(std::move(library.path), Bind(library.symbols));
   LIJIT_TRY(nvrtc->Initialize());
   return std::shared_ptr<const Nvrtc>(std::move(nvrtc));
