@@ -87,6 +87,18 @@ Result<std::string> Optimize(const OptimizeRequest& request) {
   return ir::Print(module);
 }
 
+Result<std::vector<std::string>> DeclaredFormats(const std::string& text,
+                                                 const std::string& name) {
+  LIJIT_ASSIGN(ir::Module module, runtime::ShippedFormats());
+  const std::size_t shipped = module.formats.size();
+  LIJIT_TRY(ir::ParseInto(module, text, name));
+  std::vector<std::string> names;
+  for (std::size_t i = shipped; i < module.formats.size(); ++i) {
+    names.push_back(module.formats[i].name);
+  }
+  return names;
+}
+
 Result<std::string> Emit(const EmitRequest& request) {
   LIJIT_ASSIGN(const std::string backend, runtime::ChooseBackend(request.backend));
   LIJIT_ASSIGN(const ir::Module module, KernelFor(request));

@@ -9,9 +9,9 @@
 #include "compiler/codegen/cuda/emit_cuda.h"
 #include "compiler/ir/parser.h"
 #include "compiler/lower/lower.h"
-#include "generator_version.h"
 #include "lijit/cubin.h"
 #include "runtime/compile/compilers.h"
+#include "runtime/compile/generator_version.h"
 
 namespace lijit::runtime {
 namespace {
