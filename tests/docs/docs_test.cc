@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// README says what is true: its example is the program that the package tests build and run, its
+// support table is what the program prints, and its links lead somewhere. LIJIT_BLESS=1 rewrites
+// the generated parts.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <sstream>
+#include <string>
+
+namespace lijit {
+namespace {
+
+const std::filesystem::path kRoot = LIJIT_SOURCE_DIR;
+
+std::string ReadFile(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+// What `lijit targets --markdown` prints.
+std::string SupportTable() {
+  std::string text;
+  std::FILE* pipe = popen("'" LIJIT_PROGRAM "' targets --markdown", "r");
+  if (pipe == nullptr) return text;
+  char buffer[4096];
+  for (std::size_t n = 0; (n = fread(buffer, 1, sizeof buffer, pipe)) > 0;) text.append(buffer, n);
+  pclose(pipe);
+  return text;
+}
+
+// Checks the part of README between two marks, or rewrites it.
+void ExpectPart(const std::string& begin, const std::string& end, const std::string& wanted) {
+  std::string readme = ReadFile(kRoot / "README.md");
+  const std::size_t first = readme.find(begin);
+  ASSERT_NE(first, std::string::npos) << "README.md lacks '" << begin << "'";
+  const std::size_t from = first + begin.size();
+  const std::size_t to = readme.find(end, from);
+  ASSERT_NE(to, std::string::npos) << "README.md lacks '" << end << "'";
+  if (std::getenv("LIJIT_BLESS") != nullptr) {
+    readme.replace(from, to - from, wanted);
+    std::ofstream(kRoot / "README.md", std::ios::binary) << readme;
+    return;
+  }
+  EXPECT_EQ(readme.substr(from, to - from), wanted) << "LIJIT_BLESS=1 rewrites it";
+}
+
+TEST(Docs, ReadmeExampleIsTheProgramThatIsTested) {
+  std::string example = ReadFile(kRoot / "tests/package/consumer/main.cc");
+  example = example.substr(example.find('\n') + 1);  // without the licence line
+  ExpectPart("```cpp\n", "```\n", example);
+}
+
+TEST(Docs, ReadmeSupportTableIsWhatTheProgramPrints) {
+  const std::string table = SupportTable();
+  ASSERT_NE(table.find("| sm_86 |"), std::string::npos) << table;
+  ExpectPart("LIJIT_BLESS=1 ctest -R docs_test rewrites it -->\n", "<!-- support table end -->",
+             "\n" + table + "\n");
+}
+
+TEST(Docs, LinksLeadSomewhere) {
+  const std::regex link(R"(\]\(([^)#:]+)\))");
+  std::vector<std::filesystem::path> files = {kRoot / "README.md", kRoot / "CONTRIBUTING.md"};
+  for (const auto& entry : std::filesystem::directory_iterator(kRoot / "docs")) {
+    if (entry.path().extension() == ".md") files.push_back(entry.path());
+  }
+  for (const auto& file : files) {
+    const std::string text = ReadFile(file);
+    for (std::sregex_iterator it(text.begin(), text.end(), link), end; it != end; ++it) {
+      const std::filesystem::path target = file.parent_path() / (*it)[1].str();
+      EXPECT_TRUE(std::filesystem::exists(target)) << file << " links to " << target;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace lijit
