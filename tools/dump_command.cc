@@ -3,39 +3,17 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <vector>
+#include <span>
 
 #include "lijit/cubin.h"
 #include "tools/disassemble.h"
+#include "tools/dump_entry.h"
 #include "tools/dump_json.h"
+#include "tools/files.h"
+#include "tools/render_cache.h"
 
 namespace lijit::tools {
 namespace {
-
-enum ExitCode { kDone = 0, kProblems = 1, kBadInput = 2, kNotAvailable = 4 };
-
-Result<std::vector<std::byte>> ReadFile(const std::string& path) {
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error))
-    return InvalidArgument(path + " is a directory; name a file");
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream)
-    return InvalidArgument(fmt::format("{} cannot be opened: {}", path, std::strerror(errno)));
-  const std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-  if (stream.bad()) return InvalidArgument(path + " cannot be read");
-  const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
-  return std::vector<std::byte>(bytes, bytes + text.size());
-}
-
-int Fail(const std::string& message, ExitCode code) {
-  fmt::print(stderr, "error: {}\n", message);
-  return code;
-}
 
 // The SASS of every cubin in the dump.
 Status DisassembleAll(const std::string& nvdisasm, const cubin::Dump& dump, std::string& out) {
@@ -48,36 +26,42 @@ Status DisassembleAll(const std::string& nvdisasm, const cubin::Dump& dump, std:
   return {};
 }
 
-// Names in a damaged file may be no UTF-8, which JSON cannot hold.
-std::string JsonText(const nlohmann::json& object) {
-  return object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
+Status AddSass(const cubin::Dump& dump, Report& report) {
+  report.json["sass"] = nullptr;
+  LIJIT_ASSIGN(const std::string nvdisasm, FindNvdisasm());
+  std::string sass;
+  LIJIT_TRY(DisassembleAll(nvdisasm, dump, sass));
+  report.json["sass"] = sass;
+  if (!sass.empty()) report.text += "\n" + sass;
+  return {};
+}
+
+Result<EntryDump> DumpAny(const std::string& bytes) {
+  const auto span = std::as_bytes(std::span(bytes));
+  if (std::optional<EntryDump> entry = DumpEntry(span)) return *std::move(entry);
+  LIJIT_ASSIGN(cubin::Dump dump, cubin::DumpBytes(span));
+  return EntryDump{std::move(dump), std::nullopt};
 }
 
 }  // namespace
 
-int RunDump(const DumpOptions& options) {
-  const Result<std::vector<std::byte>> bytes = ReadFile(options.path);
-  if (!bytes.ok()) return Fail(bytes.error().message, kBadInput);
-  const Result<cubin::Dump> dump = cubin::DumpBytes(*bytes);
-  if (!dump.ok()) return Fail(options.path + ": " + dump.error().message, kBadInput);
-
-  Status status;
-  std::string sass;
-  if (options.sass) {
-    const Result<std::string> nvdisasm = FindNvdisasm();
-    status = nvdisasm.ok() ? DisassembleAll(*nvdisasm, *dump, sass) : Status(nvdisasm.error());
+Result<Report> Dump(const DumpOptions& options) {
+  LIJIT_ASSIGN(const std::string bytes, ReadFile(options.path));
+  const Result<EntryDump> any = DumpAny(bytes);
+  if (!any.ok()) return InvalidArgument(options.path + ": " + any.error().message);
+  Report report{.json = ToJson(any->dump),
+                .text = cubin::Render(any->dump),
+                .ok = any->dump.problems.empty()};
+  report.json["ok"] = report.ok;
+  if (any->entry) {
+    report.json["entry"] = EntryFieldsJson(*any->entry);
+    report.json["target"] = any->entry->target;
+    report.text = EntryFieldsText(*any->entry) + "\n" + report.text;
   }
-  if (options.json) {
-    nlohmann::json object = ToJson(*dump);
-    if (options.sass) object["sass"] = status.ok() ? nlohmann::json(sass) : nlohmann::json();
-    fmt::print("{}\n", JsonText(object));
-  } else {
-    fmt::print("{}{}{}", cubin::Render(*dump), sass.empty() ? "" : "\n", sass);
-  }
-  if (!status.ok())
-    return Fail(status.error().message,
-                status.error().code == ErrorCode::kUnavailable ? kNotAvailable : kProblems);
-  return dump->problems.empty() ? kDone : kProblems;
+  if (options.sass) report.status = AddSass(any->dump, report);
+  return report;
 }
+
+int RunDump(const DumpOptions& options) { return Print("cubin-dump", Dump(options), options.json); }
 
 }  // namespace lijit::tools

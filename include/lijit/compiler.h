@@ -39,6 +39,9 @@ struct OptimizeRequest {
 // declared: they are prepended if the text names one that it does not declare.
 Result<std::string> Optimize(const OptimizeRequest& request);
 
+// The names of the formats that .lir text declares, in order; `name` is the file's, in messages.
+Result<std::vector<std::string>> DeclaredFormats(const std::string& text, const std::string& name);
+
 struct EmitRequest {
   std::string kernel;  // "logits_paged": a shipped kernel, or one of the text
   std::string text;    // .lir text, or empty for the shipped kernels

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/support_grid.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "tools/text_table.h"
+
+namespace lijit::tools {
+namespace {
+
+// The position of `value`, which is appended if it is new.
+std::size_t IndexOf(std::vector<std::string>& values, const std::string& value) {
+  const auto found = std::find(values.begin(), values.end(), value);
+  if (found == values.end()) values.push_back(value);
+  return static_cast<std::size_t>(found - values.begin());
+}
+
+SupportGrid::Line& LineOf(SupportGrid& grid, const SupportRow& row) {
+  for (SupportGrid::Line& line : grid.lines) {
+    if (line.target == row.target && line.schedule == row.schedule && line.backend == row.backend) {
+      return line;
+    }
+  }
+  grid.lines.push_back({row.target, row.schedule, row.backend, {}});
+  return grid.lines.back();
+}
+
+// Ops by evidence, of one line and format.
+using OpsByEvidence = std::map<std::string, std::size_t>;
+
+std::string Cell(const OpsByEvidence& ops, std::size_t all_ops) {
+  if (ops.size() == 1 && ops.begin()->second == all_ops) return ops.begin()->first;
+  std::vector<std::string> parts;
+  for (const auto& [evidence, count] : ops) parts.push_back(fmt::format("{} {}", evidence, count));
+  return parts.empty() ? "" : fmt::format("{} of {} ops", Join(parts), all_ops);
+}
+
+SupportGrid::Refusal RefusalOf(const SupportRow& row) {
+  std::vector<std::string> what;
+  for (const std::string* const part : {&row.format, &row.op, &row.schedule, &row.backend}) {
+    if (*part != "*") what.push_back(*part);
+  }
+  return {row.target, what.empty() ? "everything" : Join(what, " "), row.refused};
+}
+
+std::string MarkdownRow(const std::vector<std::string>& cells) {
+  return "| " + Join(cells, " | ") + " |\n";
+}
+
+// What a target's lines say of one format.
+std::string MarkdownCell(const std::vector<const SupportGrid::Line*>& lines, std::size_t format) {
+  std::vector<std::string> ways;
+  for (const SupportGrid::Line* const line : lines) {
+    if (line->cells[format].empty()) continue;
+    ways.push_back(fmt::format("`{}`, {}: {}", line->schedule, line->backend, line->cells[format]));
+  }
+  return ways.empty() ? "no" : Join(ways, "<br>");
+}
+
+}  // namespace
+
+SupportGrid MakeSupportGrid(const std::vector<SupportRow>& table) {
+  SupportGrid grid;
+  std::vector<std::string> ops;
+  for (const SupportRow& row : table) {
+    if (!row.refused.empty()) {
+      grid.refusals.push_back(RefusalOf(row));
+      continue;
+    }
+    IndexOf(grid.formats, row.format);
+    IndexOf(ops, row.op);
+    LineOf(grid, row);
+  }
+  std::vector<std::vector<OpsByEvidence>> counts(grid.lines.size());
+  for (auto& line : counts) line.resize(grid.formats.size());
+  for (const SupportRow& row : table) {
+    if (!row.refused.empty()) continue;
+    const auto line = static_cast<std::size_t>(&LineOf(grid, row) - grid.lines.data());
+    ++counts[line][IndexOf(grid.formats, row.format)][row.evidence];
+  }
+  for (std::size_t i = 0; i < grid.lines.size(); ++i) {
+    for (const OpsByEvidence& count : counts[i]) {
+      grid.lines[i].cells.push_back(Cell(count, ops.size()));
+    }
+  }
+  return grid;
+}
+
+std::string SupportText(const SupportGrid& grid) {
+  TextRow headers = {"target", "schedule", "backend"};
+  headers.insert(headers.end(), grid.formats.begin(), grid.formats.end());
+  std::vector<TextRow> rows;
+  for (const SupportGrid::Line& line : grid.lines) {
+    TextRow row = {line.target, line.schedule, line.backend};
+    for (const std::string& cell : line.cells) row.push_back(cell.empty() ? "-" : cell);
+    rows.push_back(std::move(row));
+  }
+  std::string text = TextTable(headers, rows);
+  if (grid.refusals.empty()) return text;
+  rows.clear();
+  for (const SupportGrid::Refusal& refusal : grid.refusals) {
+    rows.push_back({refusal.target, refusal.what, refusal.reason});
+  }
+  return text + "\n" + TextTable({"refused", "what", "why, and what would work"}, rows);
+}
+
+std::string SupportMarkdown(const SupportGrid& grid) {
+  std::vector<std::string> header = {"target"};
+  for (const std::string& format : grid.formats) header.push_back(fmt::format("`{}`", format));
+  std::string text = MarkdownRow(header) + MarkdownRow(TextRow(header.size(), "---"));
+  std::vector<std::string> targets;
+  for (const SupportGrid::Line& line : grid.lines) IndexOf(targets, line.target);
+  for (const std::string& target : targets) {
+    std::vector<const SupportGrid::Line*> lines;
+    for (const SupportGrid::Line& line : grid.lines) {
+      if (line.target == target) lines.push_back(&line);
+    }
+    std::vector<std::string> row = {fmt::format("`{}`", target)};
+    for (std::size_t i = 0; i < grid.formats.size(); ++i) row.push_back(MarkdownCell(lines, i));
+    text += MarkdownRow(row);
+  }
+  if (!grid.refusals.empty()) text += "\n";
+  for (const SupportGrid::Refusal& refusal : grid.refusals) {
+    text += fmt::format("- `{}`, {}: refused; {}\n", refusal.target, refusal.what, refusal.reason);
+  }
+  return text;
+}
+
+}  // namespace lijit::tools
