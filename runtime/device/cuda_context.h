@@ -36,7 +36,7 @@ class CudaContext {
     Scope(const Scope&) = delete;
     Scope& operator=(const Scope&) = delete;
     ~Scope();
-    const Status& status() const { return status_; }
+    Status status() const { return status_; }
 
    private:
     const Driver& driver_;

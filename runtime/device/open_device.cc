@@ -4,13 +4,10 @@
 #include <charconv>
 #include <system_error>
 
-#include "compiler/target/target.h"
 #include "lijit/device.h"
 #include "runtime/device/cuda_device.h"
-#include "runtime/toolchain/driver.h"
-#ifdef LIJIT_HAS_EMULATED
 #include "runtime/device/emulated_device.h"
-#endif
+#include "runtime/toolchain/driver.h"
 
 namespace lijit {
 namespace {
@@ -25,13 +22,7 @@ Result<std::shared_ptr<Device>> OpenEmulated(std::string_view target) {
         "target 'native' is a CUDA device's own, and the emulated device has none; name a target, "
         "for example sm_86");
   }
-  LIJIT_ASSIGN(const target::Target row,
-               target::ParseTarget(target.empty() ? kDefaultEmulatedTarget : target));
-#ifdef LIJIT_HAS_EMULATED
-  return runtime::MakeEmulatedDevice(row.name);
-#else
-  return Unavailable(fmt::format("this build has no emulated device for {}", row.name));
-#endif
+  return runtime::OpenEmulatedDevice(target.empty() ? kDefaultEmulatedTarget : target);
 }
 
 // A driver that is there and does not work is an error, not a reason to emulate.

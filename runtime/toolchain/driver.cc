@@ -77,7 +77,7 @@ Result<const Driver*> Load() {
   static Driver driver;
   std::size_t i = 0;
 #define LIJIT_FUNCTION(member, symbol, required, parameters) \
-  driver.member = reinterpret_cast<int(*) parameters>(library.symbols[i++]);
+  driver.member = reinterpret_cast<int(*) parameters>(library.symbols[i++]);  // NOLINT
 #include "runtime/toolchain/driver_functions.def"
 #undef LIJIT_FUNCTION
   driver.path = library.path;

@@ -15,7 +15,8 @@
 namespace lijit::runtime {
 
 struct Driver {
-#define LIJIT_FUNCTION(member, symbol, required, parameters) int(*member) parameters = nullptr;
+#define LIJIT_FUNCTION(member, symbol, required, parameters) \
+  int(*member) parameters = nullptr;  // NOLINT: a declarator
 #include "runtime/toolchain/driver_functions.def"
 #undef LIJIT_FUNCTION
 

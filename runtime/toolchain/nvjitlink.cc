@@ -31,7 +31,7 @@ constexpr LibraryKind kKind = {
 constexpr int kInputPtx = 2;  // NVJITLINK_INPUT_PTX
 
 struct Api {
-#define LIJIT_FUNCTION(member, symbol, parameters) int(*member) parameters = nullptr;
+#define LIJIT_FUNCTION(member, symbol, parameters) int(*member) parameters = nullptr;  // NOLINT
 #include "runtime/toolchain/nvjitlink_functions.def"
 #undef LIJIT_FUNCTION
 };
@@ -46,7 +46,7 @@ Api Bind(const std::vector<void*>& symbols) {
   Api api;
   std::size_t i = 0;
 #define LIJIT_FUNCTION(member, symbol, parameters) \
-  api.member = reinterpret_cast<int(*) parameters>(symbols[i++]);
+  api.member = reinterpret_cast<int(*) parameters>(symbols[i++]);  // NOLINT
 #include "runtime/toolchain/nvjitlink_functions.def"
 #undef LIJIT_FUNCTION
   return api;
@@ -91,6 +91,7 @@ class Linker {
   // Returns the nvJitLinkResult of the first step that fails.
   int Run(const AssembleRequest& request, const std::vector<std::string>& options) {
     std::vector<const char*> texts;
+    texts.reserve(options.size());
     for (const std::string& option : options) texts.push_back(option.c_str());
     const auto count = static_cast<std::uint32_t>(texts.size());
     if (const int result = api_.Create(&handle_, count, texts.data()); result != 0) return result;

@@ -31,7 +31,7 @@ constexpr LibraryKind kKind = {
 };
 
 struct Api {
-#define LIJIT_FUNCTION(member, symbol, parameters) int(*member) parameters = nullptr;
+#define LIJIT_FUNCTION(member, symbol, parameters) int(*member) parameters = nullptr;  // NOLINT
 #include "runtime/toolchain/nvrtc_functions.def"
 #undef LIJIT_FUNCTION
 };
@@ -46,7 +46,7 @@ Api Bind(const std::vector<void*>& symbols) {
   Api api;
   std::size_t i = 0;
 #define LIJIT_FUNCTION(member, symbol, parameters) \
-  api.member = reinterpret_cast<int(*) parameters>(symbols[i++]);
+  api.member = reinterpret_cast<int(*) parameters>(symbols[i++]);  // NOLINT
 #include "runtime/toolchain/nvrtc_functions.def"
 #undef LIJIT_FUNCTION
   return api;
@@ -112,6 +112,7 @@ class Program {
   // Returns the nvrtcResult.
   int Compile(const std::vector<std::string>& options) {
     std::vector<const char*> texts;
+    texts.reserve(options.size());
     for (const std::string& option : options) texts.push_back(option.c_str());
     return api_.CompileProgram(handle_, static_cast<int>(texts.size()), texts.data());
   }

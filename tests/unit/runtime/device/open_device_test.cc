@@ -34,7 +34,6 @@ TEST(OpenDeviceTest, CudaWithoutADriverIsUnavailable) {
   }
 }
 
-#ifdef LIJIT_HAS_EMULATED
 TEST(OpenDeviceTest, EmulatedByNameAndByDefault) {
   const auto named = OpenDevice("emulated", "sm_90a");
   ASSERT_TRUE(named.ok()) << named.error().message;
@@ -48,7 +47,6 @@ TEST(OpenDeviceTest, EmulatedByNameAndByDefault) {
   ASSERT_TRUE(any.ok());
   EXPECT_EQ((*any)->info().target, "sm_120f");
 }
-#endif
 
 }  // namespace
 }  // namespace lijit
