@@ -10,10 +10,10 @@ namespace lijit::ir {
 namespace {
 
 // The struct that holds each group's members.
-using element_struct = ElementFormat;
-using block_scale_struct = BlockScale;
-using row_scale_struct = RowScale;
-using layout_struct = Layout;
+using GroupElement = ElementFormat;
+using GroupBlockScale = BlockScale;
+using GroupRowScale = RowScale;
+using GroupLayout = Layout;
 
 template <auto Member, typename Struct>
 std::int64_t Get(const void* group) {
@@ -37,19 +37,19 @@ void Set(void* group, std::int64_t bits) {
 }
 
 constexpr std::array kFields = {
-#define FIELD(group, member, kind, key, doc)             \
-  FieldRow{FieldGroup::group,                            \
-           FieldKind::kind,                              \
-           key,                                          \
-           doc,                                          \
-           Get<&group##_struct::member, group##_struct>, \
-           Set<&group##_struct::member, group##_struct>},
+#define FIELD(group, member, kind, key, doc)         \
+  FieldRow{FieldGroup::k##group,                     \
+           FieldKind::k##kind,                       \
+           key,                                      \
+           doc,                                      \
+           Get<&Group##group::member, Group##group>, \
+           Set<&Group##group::member, Group##group>},
 #include "compiler/ir/format.def"
 };
 
 constexpr std::array kKeywords = {
 #define KEYWORD(table, enumerator, text) \
-  FieldKeyword{FieldKind::table, static_cast<std::int64_t>(table::enumerator), text},
+  FieldKeyword{FieldKind::k##table, static_cast<std::int64_t>(table::enumerator), text},
 #include "compiler/ir/format.def"
 };
 

@@ -11,20 +11,20 @@
 
 namespace lijit::ir {
 
-enum class FieldGroup : std::uint8_t { element, block_scale, row_scale, layout };
+enum class FieldGroup : std::uint8_t { kElement, kBlockScale, kRowScale, kLayout };
 
 enum class FieldKind : std::uint8_t {
-  Integer,
-  Float,
-  Special,
-  Overflow,
-  Ties,
-  Zero,
-  Packing,
-  ScaleCode,
-  ScaleRule,
-  Nonfinite,
-  Order,
+  kInteger,
+  kFloat,
+  kSpecial,
+  kOverflow,
+  kTies,
+  kZero,
+  kPacking,
+  kScaleCode,
+  kScaleRule,
+  kNonfinite,
+  kOrder,
 };
 
 struct FieldRow {

@@ -15,7 +15,7 @@ constexpr std::array kOps = {
 
 constexpr std::array kAttributes = {
 #define ATTRIBUTE(enumerator, key, kind, doc) \
-  AttributeRow{AttributeKey::enumerator, key, AttributeKind::kind, doc},
+  AttributeRow{AttributeKey::enumerator, key, AttributeKind::k##kind, doc},
 #include "compiler/ir/attributes.def"
 };
 
@@ -27,7 +27,7 @@ struct KeywordRow {
 
 constexpr std::array kKeywords = {
 #define ATTRIBUTE_KEYWORD(table, enumerator, text) \
-  KeywordRow{AttributeKind::table, static_cast<std::int64_t>(table::enumerator), text},
+  KeywordRow{AttributeKind::k##table, static_cast<std::int64_t>(table::enumerator), text},
 #include "compiler/ir/attributes.def"
 };
 

@@ -73,7 +73,14 @@ enum class AttributeKey : std::uint8_t {
 #include "compiler/ir/attributes.def"
 };
 
-enum class AttributeKind : std::uint8_t { Integer, Format, RopeStyle, RopePlace, Half, Memory };
+enum class AttributeKind : std::uint8_t {
+  kInteger,
+  kFormat,
+  kRopeStyle,
+  kRopePlace,
+  kHalf,
+  kMemory,
+};
 
 enum class RopeStyle : std::uint8_t { kNeox, kInterleaved };
 enum class RopePlace : std::uint8_t { kFirst, kLast };

@@ -42,10 +42,10 @@ class Parser {
   // Whether all went well; otherwise error() says what did not.
   bool Run() {
     while (ok() && !At(TokenKind::kEnd)) ParseDeclaration();
-    for (const ParameterOverride& override_ : overrides_) {
-      if (ok() && !override_.is_optional && !parameters_.contains(override_.name)) {
+    for (const ParameterOverride& given : overrides_) {
+      if (ok() && !given.is_optional && !parameters_.contains(given.name)) {
         Fail("parameter", fmt::format("there is no `param {}` in this text to give the value {}",
-                                      override_.name, override_.value));
+                                      given.name, given.value));
       }
     }
     return ok();
@@ -226,14 +226,13 @@ class Parser {
                     "a parameter is a number, a @format or the name of a type");
     }
     Parameter parameter{value.kind, std::string(value.text)};
-    for (const ParameterOverride& override_ : overrides_) {
-      if (override_.name != name.text) continue;
-      const std::vector<Token> tokens = Lex(override_.value);
+    for (const ParameterOverride& given : overrides_) {
+      if (given.name != name.text) continue;
+      const std::vector<Token> tokens = Lex(given.value);
       if (tokens.size() != 2 || tokens[0].kind == TokenKind::kError ||
           tokens[0].kind == TokenKind::kPunctuation || tokens[0].kind == TokenKind::kValue) {
-        return FailAt(
-            value.location, "parameter",
-            fmt::format("'{}' is no value for parameter '{}'", override_.value, name.text));
+        return FailAt(value.location, "parameter",
+                      fmt::format("'{}' is no value for parameter '{}'", given.value, name.text));
       }
       parameter = {tokens[0].kind, std::string(tokens[0].text)};
     }
@@ -257,8 +256,8 @@ class Parser {
   }
 
   std::int64_t ParseFieldValue(const FieldRow& row) {
-    if (row.kind == FieldKind::Integer) return ParseInteger(0, 1 << 20, row.key);
-    if (row.kind == FieldKind::Float) return BitsOfFloat(ParseFloat(row.key));
+    if (row.kind == FieldKind::kInteger) return ParseInteger(0, 1 << 20, row.key);
+    if (row.kind == FieldKind::kFloat) return BitsOfFloat(ParseFloat(row.key));
     if (!ok()) return 0;
     const Token token = Take();
     const auto value = FieldKeywordValue(row.kind, token.text);
@@ -301,21 +300,24 @@ class Parser {
     Format format;
     format.name = ParseNewName("format", module_.formats);
     format.location = location;
-    bool has_element = false;
+    std::set<std::string_view> seen;
     Expect("{");
     while (ok() && !Accept("}")) {
+      const Token group = Peek();
+      if (!seen.insert(group.text).second) {
+        return Fail("redefinition", fmt::format("'{}' is given twice", group.text));
+      }
       if (AcceptWord("element")) {
-        ParseFields(FieldGroup::element, &format.element);
-        has_element = true;
+        ParseFields(FieldGroup::kElement, &format.element);
       } else if (AcceptWord("block_scale")) {
-        ParseFields(FieldGroup::block_scale, &format.block_scale.emplace());
+        ParseFields(FieldGroup::kBlockScale, &format.block_scale.emplace());
       } else if (AcceptWord("row_scale")) {
-        ParseFields(FieldGroup::row_scale, &format.row_scale.emplace());
+        ParseFields(FieldGroup::kRowScale, &format.row_scale.emplace());
       } else {
         Expected("'element', 'block_scale', 'row_scale' or '}'");
       }
     }
-    if (ok() && !has_element) {
+    if (ok() && !seen.contains("element")) {
       FailAt(location, "format", fmt::format("format @{} says no element", format.name));
     }
     if (ok()) module_.formats.push_back(std::move(format));
@@ -325,7 +327,7 @@ class Parser {
     Layout layout;
     layout.name = ParseNewName("layout", module_.layouts);
     layout.location = location;
-    ParseFields(FieldGroup::layout, &layout);
+    ParseFields(FieldGroup::kLayout, &layout);
     if (ok()) module_.layouts.push_back(std::move(layout));
   }
 
@@ -524,8 +526,8 @@ class Parser {
   }
 
   std::int64_t ParseAttributeValue(const AttributeRow& row) {
-    if (row.kind == AttributeKind::Integer) return ParseInteger(0, 1 << 20, row.text);
-    if (row.kind == AttributeKind::Format) return ParseFormatName();
+    if (row.kind == AttributeKind::kInteger) return ParseInteger(0, 1 << 20, row.text);
+    if (row.kind == AttributeKind::kFormat) return ParseFormatName();
     const Token token = TakeResolved();
     const auto value = KeywordValue(row.kind, token.text);
     if (!value) {

@@ -19,8 +19,8 @@ void AppendItem(std::string& list, std::string_view item) {
 
 std::string FieldText(const FieldRow& row, const void* group) {
   const std::int64_t value = row.get(group);
-  if (row.kind == FieldKind::Integer) return fmt::format("{} = {}", row.key, value);
-  if (row.kind == FieldKind::Float) {
+  if (row.kind == FieldKind::kInteger) return fmt::format("{} = {}", row.key, value);
+  if (row.kind == FieldKind::kFloat) {
     const float number = FloatFromBits(static_cast<std::uint32_t>(value));
     return fmt::format("{} = {}", row.key, FloatToText(number));
   }
@@ -39,12 +39,12 @@ void PrintFormat(TextWriter& out, const Format& format) {
   out.Format("format @{} {{", format.name);
   {
     ScopedIndent indent(out);
-    out.Format("element {{ {} }}", GroupText(FieldGroup::element, &format.element));
+    out.Format("element {{ {} }}", GroupText(FieldGroup::kElement, &format.element));
     if (format.block_scale) {
-      out.Format("block_scale {{ {} }}", GroupText(FieldGroup::block_scale, &*format.block_scale));
+      out.Format("block_scale {{ {} }}", GroupText(FieldGroup::kBlockScale, &*format.block_scale));
     }
     if (format.row_scale) {
-      out.Format("row_scale {{ {} }}", GroupText(FieldGroup::row_scale, &*format.row_scale));
+      out.Format("row_scale {{ {} }}", GroupText(FieldGroup::kRowScale, &*format.row_scale));
     }
   }
   out.Line("}");
@@ -122,9 +122,9 @@ class KernelPrinter {
     for (const Attribute& attribute : op.attributes) {
       const AttributeRow& row = RowOf(attribute.key);
       std::string value;
-      if (row.kind == AttributeKind::Integer) {
+      if (row.kind == AttributeKind::kInteger) {
         value = fmt::format("{}", attribute.value);
-      } else if (row.kind == AttributeKind::Format) {
+      } else if (row.kind == AttributeKind::kFormat) {
         value = "@" + module_.FormatOf(static_cast<FormatId>(attribute.value)).name;
       } else {
         value = KeywordText(row.kind, attribute.value);
@@ -216,7 +216,7 @@ std::string Print(const Module& module) {
   TextWriter out;
   for (const Format& format : module.formats) PrintFormat(out, format);
   for (const Layout& layout : module.layouts) {
-    out.Format("layout @{} {{ {} }}", layout.name, GroupText(FieldGroup::layout, &layout));
+    out.Format("layout @{} {{ {} }}", layout.name, GroupText(FieldGroup::kLayout, &layout));
   }
   for (const Kernel& kernel : module.kernels) KernelPrinter(out, module, kernel).Print();
   return out.Take();

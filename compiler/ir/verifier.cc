@@ -52,7 +52,15 @@ void VerifyScales(const Format& format, Diagnostics& out) {
     out.push_back({format.location, rule, std::move(message)});
   };
   const auto bad_floor = [](float floor) { return !std::isfinite(floor) || floor < 0; };
+  const auto check_reach = [&](const char* rule) {
+    const float max = format.element.Max();
+    if (max >= 1) return;
+    report(rule, fmt::format("an element with a scale reaches 1, so that a / max is an f32; this one "
+                             "ends at {}",
+                             FloatToText(max)));
+  };
   if (const auto& block = format.block_scale) {
+    check_reach("block-scale");
     if (!IsOneOf(block->size, {16, 32})) {
       report("block-scale", fmt::format("a block has 16 or 32 elements, not {}", block->size));
     }
@@ -69,6 +77,7 @@ void VerifyScales(const Format& format, Diagnostics& out) {
     }
   }
   if (const auto& row = format.row_scale) {
+    check_reach("row-scale");
     const float max = format.element.Max() * (format.block_scale ? E4m3().Max() : 1.0f);
     if (bad_floor(row->floor) || !std::isnormal(row->floor / max)) {
       report("row-scale",

@@ -7,8 +7,10 @@
 //                    to 10 bits; the bias keeps every magnitude within f32
 //   element-nan      the code of NaN is a code; infinity needs special = ieee
 //   block-scale      size 16 or 32; floors are finite and not negative; ue8m0 needs a power-of-two
-//                    rule and no row scale, e4m3 the exact rule and a row scale
-//   row-scale        exact or pow2_ceil; the floor keeps the scale a normal f32
+//                    rule and no row scale, e4m3 the exact rule and a row scale; the element's
+//                    largest magnitude is at least 1
+//   row-scale        exact or pow2_ceil; the floor keeps the scale a normal f32; the element's
+//                    largest magnitude is at least 1
 // Layouts
 //   layout           tokens 16, 32, 64, 128 or 256; align a power of two of at least 64
 // Kernels

@@ -17,6 +17,7 @@ using ir::ValueId;
 
 constexpr std::int64_t kInfinityBits = 0x7f800000;
 constexpr std::uint32_t kNanBits = 0x7fffffff;  // what PTX arithmetic returns
+constexpr int kF32Exponent = 8;
 constexpr int kF32Mantissa = 23;
 constexpr int kF32Bias = 127;
 
@@ -43,14 +44,15 @@ ValueId RoundMagnitude(Builder& b, const ElementFormat& e, ValueId magnitude_bit
   const ValueId kept = b.Shr(significand, shift);
   const ValueId rest = b.Sub(significand, b.Shl(kept, shift));
   const ValueId half = b.Shl(b.I32(1), b.Sub(shift, b.I32(1)));
+  const ValueId base = b.ShlConst(b.Sub(normal_exponent, b.I32(lowest)), e.mantissa);
+  const ValueId down = b.Add(base, kept);
   ValueId up = b.Compare(OpCode::kLtU, half, rest);
   if (e.ties == ir::Ties::kEven) {
-    const ValueId odd = b.Compare(OpCode::kNe, b.AndConst(kept, 1), b.I32(0));
+    // The code is what is even: without mantissa bits, `kept` is the hidden one alone.
+    const ValueId odd = b.Compare(OpCode::kNe, b.AndConst(down, 1), b.I32(0));
     up = b.Or(up, b.And(b.Compare(OpCode::kEq, rest, half), odd));
   }
-  const ValueId rounded = b.Add(kept, b.Select(up, b.I32(1), b.I32(0)));
-  const ValueId base = b.ShlConst(b.Sub(normal_exponent, b.I32(lowest)), e.mantissa);
-  return b.Add(base, rounded);
+  return b.Add(down, b.Select(up, b.I32(1), b.I32(0)));
 }
 
 ValueId EncodeElement(Builder& b, const ElementFormat& e, ValueId x) {
@@ -83,7 +85,7 @@ ValueId DecodeElement(Builder& b, const ElementFormat& e, ValueId code) {
   if (e.special == ir::Special::kNan) {
     const ValueId is_nan = b.Compare(OpCode::kEq, magnitude, b.I32(e.MagnitudeMask()));
     bits = b.Select(is_nan, b.I32(kNanBits), bits);
-  } else if (e.special == ir::Special::kIeee && e.bias != kF32Bias) {
+  } else if (e.special == ir::Special::kIeee && e.exponent != kF32Exponent) {
     const ValueId infinity = b.I32(e.MaxCode() + 1);
     const ValueId is_nan = b.Compare(OpCode::kLtU, infinity, magnitude);
     const ValueId is_infinity = b.Compare(OpCode::kEq, infinity, magnitude);
@@ -120,9 +122,11 @@ ValueId EncodeScale(Builder& b, const ir::Format& format, ValueId x) {
       scale.rule == ir::ScaleRule::kPow2Ceil
           ? EncodePow2Ceil(b, bits)
           : EncodePow2Floor(b, format.element, bits, scale.rule == ir::ScaleRule::kPow2Even);
-  if (scale.nonfinite == ir::Nonfinite::kSaturate) return code;
+  // Rounded up, infinity is the top code already.
+  const bool saturates = scale.nonfinite == ir::Nonfinite::kSaturate;
+  if (saturates && scale.rule == ir::ScaleRule::kPow2Ceil) return code;
   const ValueId is_finite = b.Compare(OpCode::kLtU, bits, b.I32(kInfinityBits));
-  return b.Select(is_finite, code, b.I32(255));
+  return b.Select(is_finite, code, b.I32(saturates ? 254 : 255));
 }
 
 // UE8M0: the exponent field; 0 is 2^-127, an f32 subnormal; 255 is NaN.

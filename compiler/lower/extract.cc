@@ -40,7 +40,7 @@ class Extraction {
   void Visit(ir::Block& block) {
     for (ir::Op& op : block.ops) {
       for (ir::Attribute& attribute : op.attributes) {
-        if (RowOf(attribute.key).kind == ir::AttributeKind::Format) {
+        if (RowOf(attribute.key).kind == ir::AttributeKind::kFormat) {
           attribute.value = Moved(static_cast<ir::FormatId>(attribute.value));
         }
       }

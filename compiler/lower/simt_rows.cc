@@ -70,7 +70,8 @@ class RowBody {
     const ir::Type held = type == ir::Scalar::kF32 ? kF32 : kI32;
     const auto load = [&] {
       const ValueId at =
-          b_.Add(inputs_.x_at, b_.WidenU(b_.MulConst(spread_.lane, spread_.per_lane * bytes)));
+          b_.Add(inputs_.x_at,
+                 b_.WidenU(b_.MulConst(spread_.lane, std::int64_t{spread_.per_lane} * bytes)));
       Builder::Values loaded;
       for (int i = 0; i < spread_.per_lane; ++i) {
         loaded.push_back(b_.Load(memory, inputs_.x, b_.AddConst(at, std::int64_t{i} * bytes)));

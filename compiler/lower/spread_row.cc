@@ -42,9 +42,10 @@ ValueId WithFloor(Builder& b, ValueId bits, float floor) {
   return b.Bitcast(b.Binary(OpCode::kMaxU, bits, b.I32(BitsOfFloat(floor))));
 }
 
-// The smallest power of two not below x > 0.
+// The smallest power of two not below x > 0, at most 2^127.
 ValueId Pow2Ceil(Builder& b, ValueId x) {
-  return b.Bitcast(b.AndConst(b.AddConst(b.Bitcast(x), 0x7fffff), 0xff800000));
+  const ValueId power = b.AndConst(b.AddConst(b.Bitcast(x), 0x7fffff), 0xff800000);
+  return b.Bitcast(b.Binary(OpCode::kMinU, power, b.I32(0x7f000000)));
 }
 
 // The f32 scale of the row. With block scales of E4M3 it brings their quotients into range.

@@ -15,6 +15,12 @@ constexpr Target kTargets[] = {
 #undef LIJIT_TARGET
 };
 
+constexpr RefusedTarget kRefusedTargets[] = {
+#define LIJIT_REFUSED_TARGET(name, reason) {name, reason},
+#include "compiler/target/refused_targets.def"
+#undef LIJIT_REFUSED_TARGET
+};
+
 std::string KnownNames() {
   std::string names;
   for (const Target& row : kTargets) {
@@ -49,9 +55,16 @@ const Target* Nearest(int capability) {
 
 std::span<const Target> AllTargets() { return kTargets; }
 
+std::span<const RefusedTarget> RefusedTargets() { return kRefusedTargets; }
+
 Result<Target> ParseTarget(std::string_view name) {
   for (const Target& row : kTargets) {
     if (row.name == name) return row;
+  }
+  for (const RefusedTarget& refused : kRefusedTargets) {
+    if (refused.name == name) {
+      return Refused(fmt::format("{} is not supported: {}", name, refused.reason));
+    }
   }
   return InvalidArgument(fmt::format("unknown target '{}'; known are {}", name, KnownNames()));
 }

@@ -33,7 +33,15 @@ inline constexpr std::uint32_t kDefaultSharedBytesPerBlock = 48 * 1024;
 // All rows, in the order of targets.def.
 std::span<const Target> AllTargets();
 
-// "sm_86" -> its row. Unknown names are refused with the list of what is known.
+// One row of refused_targets.def.
+struct RefusedTarget {
+  std::string_view name;    // "sm_75"
+  std::string_view reason;  // and what would work
+};
+std::span<const RefusedTarget> RefusedTargets();
+
+// "sm_86" -> its row. kRefused, with the reason, for a row of refused_targets.def;
+// kInvalidArgument, with the list of what is known, for any other name.
 Result<Target> ParseTarget(std::string_view name);
 
 // What kernels are compiled for on a device of this compute capability: the variant that can use

@@ -107,10 +107,11 @@ class [[nodiscard]] Status {
 #define LIJIT_CONCAT_INNER(a, b) a##b
 #define LIJIT_CONCAT(a, b) LIJIT_CONCAT_INNER(a, b)
 // LIJIT_ASSIGN(auto x, F()): x is F's value, or the function returns F's error.
-#define LIJIT_ASSIGN(declaration, expression)                 \
-  auto LIJIT_CONCAT(assign_result_, __LINE__) = (expression); \
-  if (!LIJIT_CONCAT(assign_result_, __LINE__).ok())           \
-    return LIJIT_CONCAT(assign_result_, __LINE__).error();    \
+#define LIJIT_ASSIGN(declaration, expression)                                \
+  auto LIJIT_CONCAT(assign_result_, __LINE__) = (expression);                \
+  if (!LIJIT_CONCAT(assign_result_, __LINE__).ok())                          \
+    return LIJIT_CONCAT(assign_result_, __LINE__).error();                   \
+  /* NOLINTNEXTLINE(bugprone-macro-parentheses): a declaration takes none */ \
   declaration = std::move(LIJIT_CONCAT(assign_result_, __LINE__)).value()
 
 }  // namespace lijit

@@ -75,6 +75,8 @@ TEST(Parser, ErrorsSayWhereAndWhat) {
        "t.lir:1:30: error: bias must be an integer from 0 to 1048576, found '-3' [integer]"},
       {"format @f { element { ties = up } }",
        "t.lir:1:30: error: ties is one of 'even' 'zero', found 'up' [keyword]"},
+      {"format @f { element { bias = 3 } element { bias = 3 } }",
+       "t.lir:1:34: error: 'element' is given twice [redefinition]"},
       {"layout @l { } layout @l { }",
        "t.lir:1:22: error: layout @l is declared twice [redefinition]"},
       {"layout @l { tokens = 64 order = planar }",

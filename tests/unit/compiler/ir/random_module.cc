@@ -54,13 +54,14 @@ class Maker {
         .zero = Pick({Zero::kSigned, Zero::kPositive}),
         .nan = Below(1 << bits),
         .packing = Pick({Packing::kLowFirst, Packing::kHighFirst})};
+    const bool reaches_1 = format.element.Max() >= 1;  // which a scale needs
     const bool block = Below(2) == 0;
-    if (block) {
+    if (block && reaches_1) {
       format.block_scale = {
           Pick({16, 32}), ScaleCode::kUe8m0,
           Pick({ScaleRule::kPow2Ceil, ScaleRule::kPow2Floor, ScaleRule::kPow2Even}),
           std::ldexp(1.0f, -Below(100)), Pick({Nonfinite::kSaturate, Nonfinite::kPropagate})};
-    } else if (bits < 16 && Below(2) == 0) {
+    } else if (bits < 16 && reaches_1 && Below(2) == 0) {
       format.row_scale = {Pick({ScaleRule::kExact, ScaleRule::kPow2Ceil}), format.element.Max()};
     }
     module_.formats.push_back(format);

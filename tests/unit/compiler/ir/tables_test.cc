@@ -34,7 +34,7 @@ TEST(Tables, EveryOpAndAttributeIsInTheText) {
   for (const OpRow& row : AllOps()) EXPECT_TRUE(ops.contains(row.code)) << row.mnemonic;
   for (const AttributeRow& row : AllAttributes()) {
     EXPECT_TRUE(keys.contains(row.key)) << row.text;
-    const bool keyword = row.kind != AttributeKind::Integer && row.kind != AttributeKind::Format;
+    const bool keyword = row.kind != AttributeKind::kInteger && row.kind != AttributeKind::kFormat;
     for (std::int64_t v = 0; keyword && !KeywordText(row.kind, v).empty(); ++v) {
       EXPECT_TRUE(values.contains({row.kind, v})) << row.text << " = " << KeywordText(row.kind, v);
     }
@@ -69,11 +69,11 @@ TEST(Tables, EveryFieldAndKeywordIsInTheText) {
     }
   };
   for (const Format& format : module.formats) {
-    collect(FieldGroup::element, &format.element);
-    if (format.block_scale) collect(FieldGroup::block_scale, &*format.block_scale);
-    if (format.row_scale) collect(FieldGroup::row_scale, &*format.row_scale);
+    collect(FieldGroup::kElement, &format.element);
+    if (format.block_scale) collect(FieldGroup::kBlockScale, &*format.block_scale);
+    if (format.row_scale) collect(FieldGroup::kRowScale, &*format.row_scale);
   }
-  for (const Layout& layout : module.layouts) collect(FieldGroup::layout, &layout);
+  for (const Layout& layout : module.layouts) collect(FieldGroup::kLayout, &layout);
   EXPECT_EQ(groups.size(), 4u);
   for (const FieldKeyword& keyword : AllFieldKeywords()) {
     EXPECT_TRUE(values.contains({keyword.kind, keyword.value})) << keyword.text;
