@@ -102,6 +102,12 @@ void Cta::Arrive(const Instruction& instruction, Warp& warp, Mask lanes, std::ui
            fmt::format("uses barrier {}; there are {}", barrier, kBarriers));
     return;
   }
+  if (expected % kWarpSize != 0) {
+    Report("divergence", instruction, thread,
+           fmt::format("expects {} threads at barrier {}; the number must be a multiple of {}",
+                       expected, barrier, kWarpSize));
+    return;
+  }
   auto arriving = static_cast<std::uint32_t>(std::popcount(lanes));
   if (expected == 0) {
     expected = threads_;

@@ -68,12 +68,12 @@ Status BodyParser::ParseDirective() {
     if (tokens_.TakeIfWord(".shared")) return ParseVariableDeclaration(Space::kShared, true);
     return tokens_.Unexpected("'.shared' after '.extern'");
   }
+  tokens_.Take();
   const std::optional<Space> space = SpaceOfDirective(directive);
   if (!space || *space == Space::kGlobal || *space == Space::kConst) {
     return tokens_.Fail(
         fmt::format("unknown directive '{}' in a function", directive.substr(0, 64)));
   }
-  tokens_.Take();
   return ParseVariableDeclaration(*space, false);
 }
 

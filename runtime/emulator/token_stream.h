@@ -27,6 +27,7 @@ class TokenStream {
 
   Token Take() {
     Token taken = token_;
+    taken_line_ = taken.line;
     token_ = lexer_.Next();
     return taken;
   }
@@ -41,12 +42,13 @@ class TokenStream {
     return true;
   }
 
-  Error Fail(std::string_view message) const { return ErrorAtLine(token_.line, message); }
+  // An error about what was taken last.
+  Error Fail(std::string_view message) const { return ErrorAtLine(taken_line_, message); }
   // "expected X, found Y", or the lexer's own complaint.
   Error Unexpected(std::string_view expected) const {
-    if (token_.kind == TokenKind::kError) return Fail(token_.text);
+    if (token_.kind == TokenKind::kError) return ErrorAtLine(token_.line, token_.text);
     const std::string_view found = token_.text.substr(0, 64);
-    return Fail(fmt::format("expected {}, found '{}'", expected, found));
+    return ErrorAtLine(token_.line, fmt::format("expected {}, found '{}'", expected, found));
   }
 
   Status Expect(char character) {
@@ -72,6 +74,7 @@ class TokenStream {
  private:
   Lexer lexer_;
   Token token_;
+  std::uint32_t taken_line_ = 1;
 };
 
 }  // namespace lijit::emulator
