@@ -55,9 +55,10 @@ void VerifyScales(const Format& format, Diagnostics& out) {
   const auto check_reach = [&](const char* rule) {
     const float max = format.element.Max();
     if (max >= 1) return;
-    report(rule, fmt::format("an element with a scale reaches 1, so that a / max is an f32; this one "
-                             "ends at {}",
-                             FloatToText(max)));
+    report(rule,
+           fmt::format("an element with a scale reaches 1, so that a / max is an f32; this one "
+                       "ends at {}",
+                       FloatToText(max)));
   };
   if (const auto& block = format.block_scale) {
     check_reach("block-scale");
