@@ -22,3 +22,19 @@ endif()
 # functions; libraries are opened at run time. Absent headers mean: no CUDA device, no NVRTC oracle.
 find_path(LIJIT_CUDA_INCLUDE_DIR cuda.h
           HINTS ENV CUDA_HOME PATHS /usr/local/cuda PATH_SUFFIXES include targets/x86_64-linux/include)
+
+# LLVM makes PTX for the backend ptx. Only compiler/codegen/ptx sees it.
+set(LIJIT_WITH_LLVM AUTO CACHE STRING "Build the backend ptx: ON, OFF, or AUTO: if LLVM 22 is found")
+set(LIJIT_HAS_LLVM OFF)
+if(LIJIT_WITH_LLVM)
+  find_package(LLVM 22.1 CONFIG QUIET)
+  if(LLVM_FOUND AND "NVPTX" IN_LIST LLVM_TARGETS_TO_BUILD)
+    set(LIJIT_HAS_LLVM ON)
+    message(STATUS "Backend ptx: LLVM ${LLVM_PACKAGE_VERSION} in ${LLVM_DIR}")
+  elseif(NOT LIJIT_WITH_LLVM STREQUAL "AUTO")
+    message(FATAL_ERROR "LIJIT_WITH_LLVM is ${LIJIT_WITH_LLVM}, and no LLVM 22 with NVPTX was found "
+                        "(apt: llvm-22-dev); set LLVM_DIR, or LIJIT_WITH_LLVM=OFF")
+  else()
+    message(STATUS "Backend ptx: not built, since no LLVM 22 was found (apt: llvm-22-dev)")
+  endif()
+endif()

@@ -20,6 +20,9 @@ target_include_directories(lijit PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/
 target_link_libraries(lijit PRIVATE
                       fmt::fmt Threads::Threads ${CMAKE_DL_LIBS} PkgConfig::zstd PkgConfig::xxhash
                       PkgConfig::crypto)
+if(LIJIT_HAS_LLVM)
+  target_link_libraries(lijit PRIVATE LLVM)
+endif()
 
 install(TARGETS lijit EXPORT lijit-targets)
 install(DIRECTORY include/lijit DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "compiler/codegen/ptx/function_builder.h"
-#include "compiler/codegen/ptx/llvm_ops.h"
 
 namespace lijit::codegen {
 namespace {
@@ -20,6 +19,43 @@ using ir::AttributeKey;
 using ir::Op;
 using ir::OpCode;
 using ir::ValueId;
+
+// The types of first operands that a row of llvm_ops.def is for.
+enum class OperandType { kAny, kI32, kF32 };
+
+struct LlvmOp {
+  OpCode code;
+  OperandType type;
+  llvm::Value* (*build)(FunctionBuilder& b, FunctionBuilder::Operands x);
+};
+
+constexpr LlvmOp kLlvmOps[] = {
+#define LLVM_OP(op, type, value)           \
+  {OpCode::op, OperandType::type,          \
+   []([[maybe_unused]] FunctionBuilder& b, \
+      [[maybe_unused]] FunctionBuilder::Operands x) -> llvm::Value* { return value; }},
+#include "compiler/codegen/ptx/llvm_ops.def"
+};
+
+bool Matches(OperandType wanted, const ir::Type& type) {
+  switch (wanted) {
+    case OperandType::kI32:
+      return type.IsScalar(ir::Scalar::kI32);
+    case OperandType::kF32:
+      return type.IsF32();
+    case OperandType::kAny:
+      break;
+  }
+  return true;
+}
+
+// The row for an op whose first operand has `type` (any, without operands); null if there is none.
+const LlvmOp* FindOp(OpCode code, const ir::Type& type) {
+  for (const LlvmOp& row : kLlvmOps) {
+    if (row.code == code && Matches(row.type, type)) return &row;
+  }
+  return nullptr;
+}
 
 constexpr unsigned kWarpClamp = 31;  // shfl's third operand: lanes up to the last, segments of 32
 
@@ -228,8 +264,8 @@ class EntryBuilder {
     std::vector<llvm::Value*> operands;
     for (const ValueId id : op.operands) operands.push_back(At(id));
     const ir::Type type = op.operands.empty() ? ir::Type{} : entry_.TypeOf(op.operands[0]);
-    llvm::Value* value = BuildOp(b_, op.code, type, operands);
-    if (value == nullptr) {
+    const LlvmOp* const row = FindOp(op.code, type);
+    if (row == nullptr) {
       unbuildable_ = fmt::format(
           "{} is not built for LLVM; the passes of lower turn it into ops "
           "that are",
@@ -237,6 +273,7 @@ class EntryBuilder {
       for (const ValueId id : op.results) Define(id, llvm::PoisonValue::get(TypeOf(id)));
       return;
     }
+    llvm::Value* const value = row->build(b_, operands);
     if (!op.results.empty()) Define(op.results[0], value);
   }
 

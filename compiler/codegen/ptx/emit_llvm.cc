@@ -53,7 +53,7 @@ Status Build(const ir::Module& module, const Machine& machine, Work& work) {
   return {};
 }
 
-// LLVM's oldest PTX version that all targets have; printing IR does not depend on it.
+// One that all targets have: the text of LLVM IR does not depend on it.
 constexpr int kAnyPtxVersion = 90;
 
 }  // namespace

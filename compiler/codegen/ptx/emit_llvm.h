@@ -19,9 +19,9 @@ std::string LlvmVersion();
 // an op is not lowered. Refused: this LLVM does not know the target.
 Result<std::string> EmitLlvm(const ir::Module& module, const target::Target& target);
 
-// PTX of the same, with `.version` ptx_version / 10.ptx_version % 10: no newer than what assembles
-// it reads. Errors as above; Refused also if LLVM does not know the version; Failed with LLVM's
-// message if it cannot generate code, which it does not survive without help: see guard.h.
+// PTX of the same; ptx_version 90 makes `.version 9.0`, which must not be newer than what assembles
+// it. Errors as above; Refused also if LLVM does not know the version; Failed with LLVM's message
+// if it cannot generate code. Both functions may be called from many threads.
 Result<std::string> EmitPtx(const ir::Module& module, const target::Target& target,
                             int ptx_version);
 

@@ -2,11 +2,11 @@
 #include "compiler/codegen/ptx/machine.h"
 
 #include <fmt/format.h>
+#include <llvm-c/Transforms/PassBuilder.h>
 #include <llvm/ADT/SmallString.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/MC/TargetRegistry.h>
-#include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
 
@@ -14,6 +14,8 @@
 #include <mutex>
 #include <utility>
 #include <vector>
+
+#include "compiler/codegen/ptx/guard.h"
 
 namespace lijit::codegen {
 namespace {
@@ -52,41 +54,19 @@ Status CheckKnown(const llvm::Target& llvm_target, const target::Target& target,
                              LLVM_VERSION_STRING, ptx_version / 10, ptx_version % 10));
 }
 
-llvm::PipelineTuningOptions Tuning() {
-  llvm::PipelineTuningOptions options;
-  options.LoopVectorization = false;
-  options.SLPVectorization = false;
-  options.LoopInterleaving = false;
-  return options;
+// LLVM's usual passes, without those that would put threads' work into vectors.
+void Optimize(llvm::Module& module, llvm::TargetMachine& machine) {
+  LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+  LLVMPassBuilderOptionsSetLoopVectorization(options, false);
+  LLVMPassBuilderOptionsSetSLPVectorization(options, false);
+  LLVMPassBuilderOptionsSetLoopInterleaving(options, false);
+  LLVMErrorRef problem = LLVMRunPasses(llvm::wrap(&module), "default<O2>",
+                                       reinterpret_cast<LLVMTargetMachineRef>(&machine), options);
+  LIJIT_CHECK(problem == nullptr);
+  LLVMDisposePassBuilderOptions(options);
 }
 
 }  // namespace
-
-struct Machine::Passes {
-  explicit Passes(llvm::TargetMachine& machine) : builder(&machine, Tuning()) {
-    builder.registerModuleAnalyses(modules);
-    builder.registerCGSCCAnalyses(call_graphs);
-    builder.registerFunctionAnalyses(functions);
-    builder.registerLoopAnalyses(loops);
-    builder.crossRegisterProxies(loops, functions, call_graphs, modules);
-    pipeline = builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2);
-  }
-
-  void Run(llvm::Module& module) {
-    pipeline.run(module, modules);
-    modules.clear();
-    call_graphs.clear();
-    functions.clear();
-    loops.clear();
-  }
-
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager call_graphs;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder;
-  llvm::ModulePassManager pipeline;
-};
 
 Result<std::unique_ptr<Machine>> Machine::Create(const target::Target& target, int ptx_version) {
   LIJIT_ASSIGN(const llvm::Target* const llvm_target, FindTarget());
@@ -94,15 +74,18 @@ Result<std::unique_ptr<Machine>> Machine::Create(const target::Target& target, i
   llvm::TargetOptions options;
   // Neither LLVM nor the assembler may fuse: every operation is printed with its rounding.
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
-  std::unique_ptr<llvm::TargetMachine> machine(llvm_target->createTargetMachine(
-      PtxTriple(), target.name, fmt::format("+ptx{}", ptx_version), options, std::nullopt,
-      std::nullopt, llvm::CodeGenOptLevel::Default));
+  std::unique_ptr<llvm::TargetMachine> machine;
+  // A version that is too old for the target ends the process.
+  LIJIT_TRY(RunGuarded(fmt::format("preparing for {}", target.name), [&] {
+    machine.reset(llvm_target->createTargetMachine(
+        PtxTriple(), target.name, fmt::format("+ptx{}", ptx_version), options, std::nullopt,
+        std::nullopt, llvm::CodeGenOptLevel::Default));
+  }));
   LIJIT_CHECK(machine != nullptr);
   return std::unique_ptr<Machine>(new Machine(std::move(machine)));
 }
 
-Machine::Machine(std::unique_ptr<llvm::TargetMachine> machine)
-    : machine_(std::move(machine)), passes_(std::make_unique<Passes>(*machine_)) {}
+Machine::Machine(std::unique_ptr<llvm::TargetMachine> machine) : machine_(std::move(machine)) {}
 
 Machine::~Machine() = default;
 
@@ -112,7 +95,7 @@ void Machine::Prepare(llvm::Module& module) const {
 }
 
 std::string Machine::Generate(llvm::Module& module) {
-  passes_->Run(module);
+  Optimize(module, *machine_);
   llvm::SmallString<0> text;
   llvm::raw_svector_ostream stream(text);
   llvm::legacy::PassManager printer;

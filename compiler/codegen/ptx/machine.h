@@ -28,11 +28,9 @@ class Machine {
   std::string Generate(llvm::Module& module);
 
  private:
-  struct Passes;
   explicit Machine(std::unique_ptr<llvm::TargetMachine> machine);
 
   std::unique_ptr<llvm::TargetMachine> machine_;
-  std::unique_ptr<Passes> passes_;
 };
 
 // A machine that no other thread uses.
