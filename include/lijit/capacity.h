@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Capacity: how many tokens a serving engine's cache holds, in exact integers, before it starts; and
-// why the engine said otherwise, afterwards. docs/capacity.md walks one case from flags to bytes.
+// Capacity: how many tokens a serving engine's cache holds, in exact integers, before it starts;
+// and why the engine said otherwise, afterwards. docs/capacity.md walks one case from flags to
+// bytes.
 //
 // Everything here is a pure function of plain data: integers only, overflow is an error that names
 // the quantity, and the same input gives the same text. Units are bytes and tokens of text.
@@ -55,12 +56,12 @@ struct Model {
   int layers = 0;
   std::vector<Cache> caches;
   LatentFamily family = LatentFamily::kV32;
-  std::string latent_format;              // default: a row of LatentFormats()
-  std::string layout;                     // default: a row of Layouts()
-  std::int64_t max_model_len = 0;         // default, in tokens
-  std::int64_t indexer_heads = 0;         // for query buffers
-  std::int64_t indexer_head_dim = 128;    // for rows and query buffers
-  std::int64_t top_k = 0;                 // for index buffers
+  std::string latent_format;            // default: a row of LatentFormats()
+  std::string layout;                   // default: a row of Layouts()
+  std::int64_t max_model_len = 0;       // default, in tokens
+  std::int64_t indexer_heads = 0;       // for query buffers
+  std::int64_t indexer_head_dim = 128;  // for rows and query buffers
+  std::int64_t top_k = 0;               // for index buffers
 };
 
 // The models of the table runtime/capacity/models.def.
@@ -111,21 +112,21 @@ struct Memory {
 
 struct Request {
   Model model;
-  std::string latent_format;                 // empty: the model's
-  std::int64_t latent_row_bytes = 0;         // not 0: in place of the format's
-  std::optional<Layout> layout;              // none: the model's
+  std::string latent_format;          // empty: the model's
+  std::int64_t latent_row_bytes = 0;  // not 0: in place of the format's
+  std::optional<Layout> layout;       // none: the model's
   Pool pool = Pool::kOverlay;
-  int draft_layers = 0;                      // speculative (MTP) layers that are loaded
-  int tensor_ranks = 1;                      // each holds the whole cache: there is one key head
-  int pipeline_ranks = 1;                    // each holds its layers' caches
+  int draft_layers = 0;    // speculative (MTP) layers that are loaded
+  int tensor_ranks = 1;    // each holds the whole cache: there is one key head
+  int pipeline_ranks = 1;  // each holds its layers' caches
   Memory memory;
-  std::int64_t max_model_len = 0;            // tokens; 0: the model's
-  std::int64_t batched_tokens = 8192;        // of a scheduler step
-  std::int64_t concurrent_batches = 0;       // in flight; 0: 2, or one more than pipeline ranks
-  std::int64_t concurrency = 1;              // requests that decode at once
-  std::int64_t next_n = 1;                   // query rows of each in a decode step
-  std::int64_t gather_contexts = 40;         // longest contexts that prefill may gather at once
-  std::int64_t transient_budget = 0;         // for choosing a tile; 0: none
+  std::int64_t max_model_len = 0;       // tokens; 0: the model's
+  std::int64_t batched_tokens = 8192;   // of a scheduler step
+  std::int64_t concurrent_batches = 0;  // in flight; 0: 2, or one more than pipeline ranks
+  std::int64_t concurrency = 1;         // requests that decode at once
+  std::int64_t next_n = 1;              // query rows of each in a decode step
+  std::int64_t gather_contexts = 40;    // longest contexts that prefill may gather at once
+  std::int64_t transient_budget = 0;    // for choosing a tile; 0: none
 };
 
 // --- The answer, with every intermediate --------------------------------------------------------
@@ -167,10 +168,10 @@ struct Rank {
 
 struct Plan {
   IndexerFormat indexer = IndexerFormat::kFp8;
-  Request request;                  // with defaults filled in
-  std::vector<Page> pages;          // one a cache
-  std::int64_t repeats = 0;         // layers of a kind that a group may have
-  std::vector<Group> groups;        // the whole context's first
+  Request request;            // with defaults filled in
+  std::vector<Page> pages;    // one a cache
+  std::int64_t repeats = 0;   // layers of a kind that a group may have
+  std::vector<Group> groups;  // the whole context's first
   std::vector<Rank> ranks;
   std::int64_t in_flight_tokens = 0;
   std::int64_t block_bytes = 0;     // of the rank that holds fewest blocks
@@ -277,7 +278,8 @@ std::string Grouped(std::int64_t number);
 // Every intermediate of the plan, one a line, with its formula.
 std::string Explain(const Plan& plan, const Transients& transients);
 // A report in Markdown: both formats side by side, pages, groups, transients, reconciliation.
-std::string MarkdownReport(const std::vector<Plan>& plans, const std::vector<Transients>& transients,
+std::string MarkdownReport(const std::vector<Plan>& plans,
+                           const std::vector<Transients>& transients,
                            const Reconciliation* reconciliation);
 // Tokens against memory, both formats, as a self-contained SVG. Memory goes from 0 to `high` bytes.
 Result<std::string> PlotSvg(const Request& request, std::int64_t high);
