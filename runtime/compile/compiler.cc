@@ -54,7 +54,8 @@ Result<ir::Module> KernelFor(const EmitRequest& request) {
   if (!request.text.empty()) {
     LIJIT_ASSIGN(const ir::Module module,
                  ParseText(request.text, request.name, request.parameters));
-    return lower::ExtractKernel(module, request.kernel);
+    const bool only_one = request.kernel.empty() && module.kernels.size() == 1;
+    return lower::ExtractKernel(module, only_one ? module.kernels[0].name : request.kernel);
   }
   LIJIT_ASSIGN(const runtime::KernelModules modules,
                runtime::KernelModules::Create(request.config));
@@ -87,8 +88,7 @@ Result<std::string> Optimize(const OptimizeRequest& request) {
   return ir::Print(module);
 }
 
-Result<std::vector<std::string>> DeclaredFormats(const std::string& text,
-                                                 const std::string& name) {
+Result<std::vector<std::string>> DeclaredFormats(const std::string& text, const std::string& name) {
   LIJIT_ASSIGN(ir::Module module, runtime::ShippedFormats());
   const std::size_t shipped = module.formats.size();
   LIJIT_TRY(ir::ParseInto(module, text, name));

@@ -86,6 +86,9 @@ Status CheckSizes(const RunRequest& request) {
                     "the others at least 0",
                     request.batch, request.next_n, request.context, request.queries));
   }
+  if (paged && request.queries != 0) {
+    return InvalidArgument("queries is for op ragged; op paged has batch * next_n query rows");
+  }
   if (request.context > (std::int64_t{1} << 31) - 1) {
     return InvalidArgument(
         fmt::format("context {}; accepted are up to 2^31 - 1 keys a request", request.context));
@@ -96,6 +99,22 @@ Status CheckSizes(const RunRequest& request) {
                                        request.q.shape[0], request.batch * request.next_n));
   }
   return {};
+}
+
+// Before any number is made: the rows that the host needs, in f32.
+Status CheckRows(const RunRequest& request, const IndexerConfig& config, const RunInputs& inputs) {
+  if (config.heads < 1 || config.head_dim < 1) {
+    return InvalidArgument(
+        fmt::format("heads {}, head_dim {}: both are at least 1", config.heads, config.head_dim));
+  }
+  const double rows = static_cast<double>(inputs.rows) * config.heads +
+                      static_cast<double>(inputs.requests) * static_cast<double>(inputs.context);
+  const double bytes = rows * config.head_dim * sizeof(float);
+  if (bytes <= static_cast<double>(request.scratch_limit)) return {};
+  return InvalidArgument(
+      fmt::format("queries and keys of this run take {:.0f} MiB; the limit is {} MiB: use fewer or "
+                  "shorter requests",
+                  bytes / (1 << 20), request.scratch_limit >> 20));
 }
 
 void AddRotation(const IndexerConfig& config, bool paged, RunInputs& inputs) {
@@ -137,6 +156,7 @@ Result<RunInputs> MakeInputs(const RunRequest& request, IndexerConfig& config) {
     return InvalidArgument("k holds the keys of one request; use batch 1 with it");
   }
 
+  LIJIT_TRY(CheckRows(request, config, inputs));
   std::mt19937_64 random(request.seed);
   if (inputs.q.empty()) {
     inputs.q = RandomRows(random, inputs.rows * config.heads, config.head_dim);

@@ -16,17 +16,6 @@ struct EvidenceRow {
 constexpr EvidenceRow kEvidence[] = {
 #define SUPPORT(schedule, backend, target, format, op, evidence) \
   {schedule, backend, target, format, op, evidence},
-#define REFUSED_TARGET(name, reason)
-#include "runtime/support/support.def"
-};
-
-struct RefusedTarget {
-  std::string_view name, reason;
-};
-
-constexpr RefusedTarget kRefusedTargets[] = {
-#define SUPPORT(schedule, backend, target, format, op, evidence)
-#define REFUSED_TARGET(name, reason) {name, reason},
 #include "runtime/support/support.def"
 };
 
@@ -80,7 +69,7 @@ std::vector<SupportRow> SupportTable() {
       }
     }
   }
-  for (const RefusedTarget& refused : kRefusedTargets) {
+  for (const target::RefusedTarget& refused : target::RefusedTargets()) {
     table.push_back(
         {std::string(refused.name), "*", "*", "*", "*", "", std::string(refused.reason)});
   }
@@ -89,11 +78,6 @@ std::vector<SupportRow> SupportTable() {
 
 Status CheckSupport(std::string_view target, std::string_view format, std::string_view op,
                     std::string_view schedule, std::string_view backend, bool shipped) {
-  for (const RefusedTarget& refused : kRefusedTargets) {
-    if (refused.name == target) {
-      return Refused(fmt::format("{} is not supported: {}", target, refused.reason));
-    }
-  }
   if (const auto known = target::ParseTarget(target); !known.ok()) return known.error();
   const bool generated = !shipped && schedule == "simt" && backend == "cuda";
   if (generated || !EvidenceFor(target, format, op, schedule, backend).empty()) return {};

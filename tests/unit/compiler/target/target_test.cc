@@ -27,13 +27,22 @@ TEST(TargetTest, NamesAndArchitecturesFollowFromEachOther) {
 }
 
 TEST(TargetTest, UnknownNamesAreRefusedWithTheKnownOnes) {
-  for (const char* name :
-       {"", "sm_75", "sm_90f", "sm_86a", "sm_101a", "compute_90", "SM_90", "90"}) {
+  for (const char* name : {"", "sm_90f", "sm_86a", "sm_101a", "compute_90", "SM_90", "90"}) {
     const Result<Target> target = ParseTarget(name);
     ASSERT_FALSE(target.ok()) << name;
     EXPECT_EQ(target.error().code, ErrorCode::kInvalidArgument);
     EXPECT_NE(target.error().message.find(fmt::format("'{}'", name)), std::string::npos);
     EXPECT_NE(target.error().message.find("sm_80, sm_86"), std::string::npos);
+  }
+}
+
+TEST(TargetTest, KnownTargetsThatAreNotSupportedAreRefusedWithTheReason) {
+  EXPECT_FALSE(RefusedTargets().empty());
+  for (const RefusedTarget& refused : RefusedTargets()) {
+    const Result<Target> target = ParseTarget(refused.name);
+    ASSERT_FALSE(target.ok()) << refused.name;
+    EXPECT_EQ(target.error().code, ErrorCode::kRefused);
+    EXPECT_NE(target.error().message.find(refused.reason), std::string::npos);
   }
 }
 
