@@ -10,7 +10,7 @@
 namespace lijit::tools {
 
 inline constexpr const char* kCacheDirHelp =
-    "the cache's writable folder (default: $LIJIT_CACHE_DIR, then $XDG_CACHE_HOME/lijit, then "
+    "the cache's writable folder (default:\n$LIJIT_CACHE_DIR, $XDG_CACHE_HOME/lijit, "
     "~/.cache/lijit)";
 
 // The environment's configuration, its bad values being errors, with `dir` as the writable folder

@@ -70,6 +70,15 @@ constexpr Subcommand kSubcommands[] = {
     {"gc", "remove the least recently used entries", Gc},
 };
 
+constexpr const char* kFooter =
+    "export and import, which move entries to other machines, are not in this version; a folder\n"
+    "may be copied as it is, or be mounted and named in $LIJIT_CACHE_READONLY_DIRS.\n"
+    "Examples:\n"
+    "  lijit cache ls\n"
+    "  lijit cache show 3f2a\n"
+    "  lijit cache verify --json\n"
+    "  lijit cache gc --max-size 512MiB";
+
 // A folder that cannot be used is no empty cache.
 Result<Report> DoCache(const Options& options, const Subcommand& subcommand) {
   LIJIT_ASSIGN(const cache::CacheConfig config, ConfigWithFolder(options.cache_dir));
@@ -86,22 +95,21 @@ Result<Report> DoCache(const Options& options, const Subcommand& subcommand) {
 
 Action AddCache(CLI::App& app) {
   const auto options = std::make_shared<Options>();
-  app.add_option("--cache-dir", options->cache_dir, kCacheDirHelp);
-  app.require_subcommand(1)->fallthrough();
+  const auto add_cache_dir = [&](CLI::App& to) {
+    to.add_option("--cache-dir", options->cache_dir, kCacheDirHelp);
+  };
+  app.footer(kFooter);
+  app.require_subcommand(1);
+  add_cache_dir(app);
   for (const Subcommand& subcommand : kSubcommands) {
-    app.add_subcommand(subcommand.name, subcommand.help)->fallthrough();
+    add_cache_dir(*app.add_subcommand(subcommand.name, subcommand.help));
   }
   app.get_subcommand("show")
       ->add_option("KEY", options->key, "the first hex digits of a key")
       ->required();
   app.get_subcommand("gc")->add_option(
       "--max-size", options->max_size,
-      "how much may stay, for example 512MiB (default: $LIJIT_CACHE_MAX_SIZE, then 2GiB)");
-  app.footer(
-      "export and import, which move entries to other machines, are not in this version; a folder\n"
-      "may be copied as it is, or be mounted and named in $LIJIT_CACHE_READONLY_DIRS.\n"
-      "Example:\n"
-      "  lijit cache gc --max-size 512MiB --json");
+      "how much may stay, for example 512MiB\n(default: $LIJIT_CACHE_MAX_SIZE, 2GiB)");
   return [options, &app](Progress&) -> Result<Report> {
     for (const Subcommand& subcommand : kSubcommands) {
       if (app.got_subcommand(subcommand.name)) return DoCache(*options, subcommand);

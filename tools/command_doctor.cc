@@ -13,7 +13,7 @@
 namespace lijit::tools {
 namespace {
 
-using nlohmann::json;
+using json = nlohmann::ordered_json;
 
 json ToolJson(const ToolReport& tool) {
   return {{"path", tool.path}, {"version", tool.version}, {"problem", tool.problem}};

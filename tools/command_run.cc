@@ -41,20 +41,20 @@ constexpr RotationOf kRotations[] = {
 void AddJobOptions(CLI::App& app, Options& options) {
   RunRequest& request = options.request;
   AddFormatOption(app, options.format);
-  app.add_option("--op", request.op, "paged (decode) or ragged (prefill)")
+  app.add_option("--op", request.op, "paged: decode; ragged: prefill")
       ->check(CLI::IsMember({"paged", "ragged"}))
       ->capture_default_str();
   app.add_option("--target", request.runtime.target,
-                 "sm_86, sm_90a, ... or native: what kernels are compiled for (default: the CUDA "
-                 "device's own; sm_86 on the emulated device)");
+                 "what kernels are compiled for: sm_86, sm_90a, ... or\nnative (default: the CUDA "
+                 "device's own; emulated: sm_86)");
   app.add_option("--device", request.runtime.device,
-                 "auto (CUDA if there is a device, else emulated), cuda, cuda:N or emulated")
+                 "auto (CUDA if there is a device, else emulated), cuda,\ncuda:N or emulated")
       ->capture_default_str();
   app.add_option("--backend", request.indexer.backend, "auto, cuda or ptx")->capture_default_str();
   app.add_option("--schedule", request.indexer.schedule, "auto, or a name that targets lists")
       ->capture_default_str();
   app.add_option("--rotation", options.rotation,
-                 "how rows are rotated before quantization: none, v3.2, glm-5 or v4")
+                 "rotation of rows before they are quantized, by model")
       ->check(CLI::IsMember({"none", "v3.2", "glm-5", "v4"}))
       ->capture_default_str();
   app.add_option("--cache-dir", options.cache_dir, kCacheDirHelp);
@@ -75,18 +75,18 @@ void AddShapeOptions(CLI::App& app, Options& options) {
   add("--page-stride", request.page_stride, "bytes from a page to the next; 0 is a page's bytes");
   add("--top-k", request.top_k, "columns to select a row");
   add("--seed", request.seed, "of random rows and weights");
-  app.add_option("--input", options.input, "type of query and key rows: bf16, f16 or f32")
+  app.add_option("--input", options.input, "type of query and key rows")
       ->check(CLI::IsMember({"bf16", "f16", "f32"}))
       ->capture_default_str();
 }
 
 void AddFileOptions(CLI::App& app, Options& options) {
-  app.add_option("--q", options.q, "queries [T,H,D] from this .npy file instead of random ones");
+  app.add_option("--q", options.q, "queries [T,H,D] from this .npy file, not random ones");
   app.add_option("--k", options.k, "keys [N,D], likewise");
   app.add_option("--w", options.w, "weights [T,H], likewise");
   app.add_option("--out", options.out, "write the logits, f32 [rows,width], to this .npy file");
   app.add_option("--topk-out", options.top_k_out,
-                 "write the selected columns, int32 [rows,top-k], best first, then -1");
+                 "write the selected columns, int32 [rows,top-k], best\nfirst, then -1");
 }
 
 Status ReadArray(const std::string& path, HostArray& array) {
@@ -100,6 +100,9 @@ Status ReadArray(const std::string& path, HostArray& array) {
 // The request that the options amount to; files are read.
 Result<RunRequest> Complete(const Options& options) {
   RunRequest request = options.request;
+  if (request.op == "ragged" && (request.batch != 1 || request.next_n != 1)) {
+    return InvalidArgument("--batch and --next-n are for --op paged; --op ragged has --queries");
+  }
   LIJIT_TRY(ApplyFormat(options.format, request.indexer));
   LIJIT_ASSIGN(request.runtime.cache, ConfigWithFolder(options.cache_dir));
   for (const InputType& type : kInputTypes) {
@@ -117,16 +120,20 @@ Result<RunRequest> Complete(const Options& options) {
   return request;
 }
 
+template <typename T>
+Status WriteArray(const std::string& path, const std::vector<T>& data, std::int64_t rows,
+                  std::int64_t columns) {
+  if (path.empty()) return {};
+  if (static_cast<std::int64_t>(data.size()) != rows * columns) {
+    return Failed(path + " is not written: the run ended before it had these numbers");
+  }
+  const std::int64_t shape[] = {rows, columns};
+  return WriteFile(path, FormatNpy(shape, std::span(data)));
+}
+
 Status WriteArrays(const Options& options, const RunReport& report) {
-  if (!options.out.empty()) {
-    const std::int64_t shape[] = {report.rows, report.width};
-    LIJIT_TRY(WriteFile(options.out, FormatNpy(shape, std::span(report.logits))));
-  }
-  if (!options.top_k_out.empty()) {
-    const std::int64_t shape[] = {report.rows, report.top_k};
-    LIJIT_TRY(WriteFile(options.top_k_out, FormatNpy(shape, std::span(report.indices))));
-  }
-  return {};
+  LIJIT_TRY(WriteArray(options.out, report.logits, report.rows, report.width));
+  return WriteArray(options.top_k_out, BestFirst(report), report.rows, report.top_k);
 }
 
 Result<Report> DoRun(const Options& options) {

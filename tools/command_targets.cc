@@ -8,12 +8,12 @@
 namespace lijit::tools {
 namespace {
 
-nlohmann::json RowJson(const SupportRow& row) {
-  nlohmann::json object = {{"target", row.target},
-                           {"format", row.format},
-                           {"op", row.op},
-                           {"schedule", row.schedule},
-                           {"backend", row.backend}};
+nlohmann::ordered_json RowJson(const SupportRow& row) {
+  nlohmann::ordered_json object = {{"target", row.target},
+                                   {"format", row.format},
+                                   {"op", row.op},
+                                   {"schedule", row.schedule},
+                                   {"backend", row.backend}};
   if (row.refused.empty()) {
     object["evidence"] = row.evidence;
   } else {
@@ -26,7 +26,7 @@ nlohmann::json RowJson(const SupportRow& row) {
 Report DoTargets(bool markdown) {
   const std::vector<SupportRow> table = SupportTable();
   const SupportGrid grid = MakeSupportGrid(table);
-  nlohmann::json rows = nlohmann::json::array();
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   for (const SupportRow& row : table) rows.push_back(RowJson(row));
   return {.json = {{"ok", true}, {"rows", rows}},
           .text = markdown ? SupportMarkdown(grid) : SupportText(grid)};

@@ -31,25 +31,26 @@ std::optional<double> MedianCompileTime(const WarmReport& report) {
   return times.size() % 2 == 1 ? times[middle] : (times[middle - 1] + times[middle]) / 2;
 }
 
-nlohmann::json EntryJson(const WarmEntry& entry) {
+nlohmann::ordered_json EntryJson(const WarmEntry& entry) {
   return {{"key", entry.key},       {"kernel", entry.kernel},
           {"target", entry.target}, {"backend", entry.backend},
           {"hit", entry.hit},       {"compile_ms", entry.compile_ms},
           {"error", entry.error},   {"cubin_bytes", entry.cubin_bytes}};
 }
 
-nlohmann::json WarmJson(const WarmReport& report) {
+nlohmann::ordered_json WarmJson(const WarmReport& report) {
   const std::optional<double> median = MedianCompileTime(report);
-  nlohmann::json entries = nlohmann::json::array();
+  nlohmann::ordered_json entries = nlohmann::ordered_json::array();
   for (const WarmEntry& entry : report.entries) entries.push_back(EntryJson(entry));
-  return {{"ok", report.failed == 0},
-          {"kernels", report.kernels},
-          {"compiled", report.compiled},
-          {"hits", report.hits},
-          {"failed", report.failed},
-          {"seconds", report.seconds},
-          {"median_compile_ms", median ? nlohmann::json(*median) : nlohmann::json()},
-          {"entries", entries}};
+  return {
+      {"ok", report.failed == 0},
+      {"kernels", report.kernels},
+      {"compiled", report.compiled},
+      {"hits", report.hits},
+      {"failed", report.failed},
+      {"seconds", report.seconds},
+      {"median_compile_ms", median ? nlohmann::ordered_json(*median) : nlohmann::ordered_json()},
+      {"entries", entries}};
 }
 
 std::string ResultOf(const WarmEntry& entry) {

@@ -4,7 +4,7 @@
 namespace lijit::tools {
 namespace {
 
-using nlohmann::json;
+using json = nlohmann::ordered_json;
 
 template <typename Items, typename Function>
 json List(const Items& items, Function to_json) {

@@ -10,6 +10,6 @@ namespace lijit::tools {
 
 // One object. Fields that a kind of file does not have are null; a fatbin's `kernels` are those of
 // all its members, each with its target.
-nlohmann::json ToJson(const cubin::Dump& dump);
+nlohmann::ordered_json ToJson(const cubin::Dump& dump);
 
 }  // namespace lijit::tools

@@ -51,10 +51,17 @@ bool WantsJson(int argc, char** argv) {
   return false;
 }
 
+// To the command and to its subcommands, wherever it is written.
+void AddJsonFlag(CLI::App& app, bool& json) {
+  app.add_flag("--json", json, "print one JSON object on stdout");
+  for (CLI::App* const subcommand : app.get_subcommands({})) AddJsonFlag(*subcommand, json);
+}
+
 int Main(int argc, char** argv) {
   CLI::App app(
-      "lijit generates, compiles, caches and runs the kernels of sparse-attention indexers.");
-  app.get_formatter()->column_width(26);
+      "lijit generates, compiles, caches and runs the kernels of sparse-attention indexers.",
+      "lijit");
+  app.get_formatter()->column_width(36);
   app.require_subcommand(1);
   app.set_version_flag("--version", "lijit " LIJIT_VERSION);
   app.footer(kFooter);
@@ -63,7 +70,7 @@ int Main(int argc, char** argv) {
   for (const Command& command : kCommands) {
     CLI::App* const subcommand = app.add_subcommand(command.name, command.help);
     actions.emplace_back(subcommand, command.add(*subcommand));
-    subcommand->add_flag("--json", json, "print one JSON object on stdout");
+    AddJsonFlag(*subcommand, json);
   }
   try {
     app.parse(argc, argv);

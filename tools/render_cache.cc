@@ -11,7 +11,7 @@
 namespace lijit::tools {
 namespace {
 
-using nlohmann::json;
+using json = nlohmann::ordered_json;
 
 constexpr std::size_t kShortKey = 16;
 

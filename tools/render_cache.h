@@ -16,7 +16,7 @@ Report ReportStats(const cache::CacheConfig& config, const cache::StoreStats& st
 Report ReportGc(const cache::GcReport& gc);
 
 // An entry's fields besides its image, as JSON and as text; also what `lijit dump` shows.
-nlohmann::json EntryFieldsJson(const cache::Entry& entry);
+nlohmann::ordered_json EntryFieldsJson(const cache::Entry& entry);
 std::string EntryFieldsText(const cache::Entry& entry);
 
 }  // namespace lijit::tools

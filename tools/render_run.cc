@@ -3,12 +3,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
 #include "tools/text_table.h"
 
 namespace lijit::tools {
 namespace {
 
-using nlohmann::json;
+using json = nlohmann::ordered_json;
 
 template <typename T>
 json OrNull(const std::optional<T>& value) {
@@ -87,28 +92,50 @@ json RunJson(const RunReport& report) {
 }
 
 std::string RunText(const RunReport& report) {
-  std::string text = TextFields(
-      {{"job",
-        fmt::format("{} {}, {} heads x {}, {} rows x {} keys, top {}", report.op, report.format,
-                    report.heads, report.head_dim, report.rows, report.keys, report.top_k)},
-       {"device", fmt::format("{}, target {}", report.device, report.target)},
-       {"kernels", fmt::format("schedule {}, backend {}, cache {}, {:.0f} ms to compile",
-                               report.schedule, report.backend, report.cache, report.compile_ms)},
-       {"stored",
-        fmt::format("{} bytes a token, pages of {}", report.bytes_per_token, report.page)}});
+  std::vector<std::pair<std::string, std::string>> fields = {
+      {"job",
+       fmt::format("{} {}, {} heads x {}, {} rows x {} keys, top {}", report.op, report.format,
+                   report.heads, report.head_dim, report.rows, report.keys, report.top_k)},
+      {"device", fmt::format("{}, target {}", report.device, report.target)},
+      {"kernels", fmt::format("schedule {}, backend {}, cache {}, {:.0f} ms to compile",
+                              report.schedule, report.backend, report.cache, report.compile_ms)},
+      {"stored",
+       fmt::format("{} bytes a token, pages of {}", report.bytes_per_token, report.page)}};
   if (report.instructions) {
-    text += TextFields({{"emulated", fmt::format("{} thread-instructions, {} findings",
-                                                 *report.instructions, report.findings.size())}});
+    fields.emplace_back("emulated", fmt::format("{} thread-instructions, {} findings",
+                                                *report.instructions, report.findings.size()));
   }
   if (report.kernel_us) {
-    text += TextFields({{"logits ", fmt::format("{:.1f} us a launch", *report.kernel_us)}});
+    fields.emplace_back("logits", fmt::format("{:.1f} us a launch", *report.kernel_us));
   }
-  text += "\n" + Checks(report);
+  std::string text = TextFields(fields) + "\n" + Checks(report);
   for (const std::string& problem : report.problems) text += "problem: " + problem + "\n";
   for (const Finding& finding : report.findings) {
     text += fmt::format("finding: {}: {}\n", finding.kind, finding.message);
   }
   return text;
+}
+
+std::vector<std::int32_t> BestFirst(const RunReport& report) {
+  std::vector<std::int32_t> ranked = report.indices;
+  const auto columns = static_cast<std::size_t>(std::max(report.top_k, 1));
+  for (std::size_t begin = 0; begin + columns <= ranked.size(); begin += columns) {
+    const auto row = static_cast<std::int64_t>(begin / columns);
+    // A wrong kernel may have selected anything; what is no column comes last, as NaN does.
+    const auto score = [&](std::int32_t index) {
+      const bool is_column = index >= 0 && index < report.width;
+      const auto position = static_cast<std::size_t>(row * report.width + index);
+      const bool known = is_column && position < report.logits.size();
+      if (!known) return std::pair(false, 0.0f);
+      const float logit = report.logits[position];
+      return std::isnan(logit) ? std::pair(true, -std::numeric_limits<float>::infinity())
+                               : std::pair(true, logit);
+    };
+    const auto first = ranked.begin() + static_cast<std::ptrdiff_t>(begin);
+    std::stable_sort(first, first + static_cast<std::ptrdiff_t>(columns),
+                     [&](std::int32_t a, std::int32_t b) { return score(a) > score(b); });
+  }
+  return ranked;
 }
 
 }  // namespace lijit::tools

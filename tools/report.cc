@@ -12,14 +12,14 @@
 namespace lijit::tools {
 namespace {
 
-nlohmann::json ErrorObject(const Error& error) {
+nlohmann::ordered_json ErrorObject(const Error& error) {
   const ErrorKind& kind = KindOf(error.code);
   return {{"code", kind.name}, {"message", error.message}, {"exit_code", kind.exit_code}};
 }
 
 // Names in a damaged file may be no UTF-8, which JSON cannot hold.
-std::string JsonText(const nlohmann::json& object) {
-  return object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+std::string JsonText(const nlohmann::ordered_json& object) {
+  return object.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
 void Complain(std::string_view program, std::string_view message) {
@@ -36,14 +36,14 @@ bool WriteToStdout(std::string_view program, std::string_view text) {
 
 int PrintError(std::string_view program, const Error& error, bool json) {
   Complain(program, error.message);
-  const nlohmann::json object = {{"ok", false}, {"error", ErrorObject(error)}};
+  const nlohmann::ordered_json object = {{"ok", false}, {"error", ErrorObject(error)}};
   if (json && !WriteToStdout(program, JsonText(object))) return kExitNo;
   return KindOf(error.code).exit_code;
 }
 
 std::string Rendered(const Report& report, bool json) {
   if (!json) return report.text;
-  nlohmann::json object = report.json;
+  nlohmann::ordered_json object = report.json;
   if (!report.status.ok()) object["error"] = ErrorObject(report.status.error());
   return JsonText(object);
 }

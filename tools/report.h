@@ -14,7 +14,7 @@
 namespace lijit::tools {
 
 struct Report {
-  nlohmann::json json;                     // one object, for --json
+  nlohmann::ordered_json json;             // one object, for --json
   std::string text;                        // the same for people
   bool ok = true;                          // false: it ran, and the answer is no
   std::vector<std::string> warnings = {};  // for stderr
