@@ -173,6 +173,20 @@ void Builder::If(ValueId condition, const std::function<void()>& then) {
       [] { return Values{}; });
 }
 
+void Builder::TileScores(std::vector<Attribute> attributes,
+                         const std::function<ValueId(ValueId dot)>& head,
+                         const std::function<ValueId(ValueId sum, ValueId row_scale)>& finish) {
+  Op op;
+  op.code = OpCode::kTileScores;
+  op.attributes = std::move(attributes);
+  const ValueId dot = kernel_.NewValue(kF32, "dot");
+  op.regions.push_back(Region({dot}, [&] { return Values{head(dot)}; }));
+  const ValueId sum = kernel_.NewValue(kF32, "sum");
+  const ValueId row_scale = kernel_.NewValue(kF32, "row_scale");
+  op.regions.push_back(Region({sum, row_scale}, [&] { return Values{finish(sum, row_scale)}; }));
+  blocks_.back().ops.push_back(std::move(op));
+}
+
 void Builder::Yield(Values values) { Emit(OpCode::kYield, std::move(values), {}); }
 
 }  // namespace lijit::ir

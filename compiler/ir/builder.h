@@ -89,6 +89,10 @@ class Builder {
             const std::function<Values()>& otherwise);
   // Without values or an else.
   void If(ValueId condition, const std::function<void()>& then);
+  // tile_scores with its two regions.
+  void TileScores(std::vector<Attribute> attributes,
+                  const std::function<ValueId(ValueId dot)>& head,
+                  const std::function<ValueId(ValueId sum, ValueId row_scale)>& finish);
   void Yield(Values values);
 
   const Type& TypeOf(ValueId id) const { return kernel_.TypeOf(id); }

@@ -40,6 +40,18 @@ constexpr std::array kKernelKinds = {
 
 std::span<const OpRow> AllOps() { return kOps; }
 
+std::size_t RegionsOf(OpCode code) {
+  switch (code) {
+    case OpCode::kFor:
+      return 1;
+    case OpCode::kIf:
+    case OpCode::kTileScores:
+      return 2;
+    default:
+      return 0;
+  }
+}
+
 const OpRow& RowOf(OpCode code) { return kOps[static_cast<std::size_t>(code)]; }
 
 std::optional<OpCode> OpFromMnemonic(std::string_view mnemonic) {

@@ -2,6 +2,7 @@
 // The tables of ops.def, attributes.def and kernel_kinds.def as enums and rows.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -48,6 +49,7 @@ enum class TypeRule : std::uint8_t {
   kNone,
   kShuffle,
   kBallot,
+  kTileScores,
   kFor,
   kIf,
   kYield,
@@ -65,6 +67,8 @@ struct OpRow {
 };
 
 std::span<const OpRow> AllOps();
+// Regions of an op: 1 of for, 2 of if and tile_scores, 0 of the others.
+std::size_t RegionsOf(OpCode code);
 const OpRow& RowOf(OpCode code);
 std::optional<OpCode> OpFromMnemonic(std::string_view mnemonic);
 

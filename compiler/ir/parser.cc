@@ -350,7 +350,7 @@ class Parser {
     kernel_.kind = *known;
     if (AcceptWord("layout")) ParseLayoutName();
     if (is_entry) ParseLaunch();
-    ParseParameters();
+    ParseTypedNames(kernel_.body.arguments);
     ParseResultTypes();
     Expect("{");
     ParseBlockBody(kernel_.body, 0);
@@ -380,13 +380,14 @@ class Parser {
     kernel_.shared_bytes = number("bytes of shared memory", 1 << 20);
   }
 
-  void ParseParameters() {
+  // (%name: type, ...), all defined here.
+  void ParseTypedNames(std::vector<ValueId>& names) {
     Expect("(");
     while (ok() && !Accept(")")) {
-      const Token name = ExpectKind(TokenKind::kValue, "a %parameter");
+      const Token name = ExpectKind(TokenKind::kValue, "a %name");
       Expect(":");
       const Type type = ParseType();
-      if (ok()) kernel_.body.arguments.push_back(Define(name, type));
+      if (ok()) names.push_back(Define(name, type));
       if (!AtPunctuation(")")) Expect(",");
     }
   }
@@ -453,6 +454,7 @@ class Parser {
     op.code = *code;
     if (op.code == OpCode::kFor) return ParseFor(op, results, depth);
     if (op.code == OpCode::kIf) return ParseIf(op, results, depth);
+    if (op.code == OpCode::kTileScores) return ParseTileScores(op, depth);
     if (op.code == OpCode::kConst) return ParseConstant(op, results);
     // A %value behind an op without operands is the next op's result.
     if (RowOf(op.code).operands != 0 && At(TokenKind::kValue)) {
@@ -574,6 +576,17 @@ class Parser {
       op.results.push_back(Define(results[i], carried[i]));
     }
     op.regions.push_back(std::move(body));
+  }
+
+  void ParseTileScores(Op& op, int depth) {
+    ParseAttributes(op);
+    for (const std::string_view name : {"head", "finish"}) {
+      Block& region = op.regions.emplace_back();
+      ExpectWord(name);
+      ParseTypedNames(region.arguments);
+      Expect("{");
+      ParseBlockBody(region, depth + 1);
+    }
   }
 
   void ParseIf(Op& op, const std::vector<Token>& results, int depth) {

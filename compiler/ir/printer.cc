@@ -149,6 +149,7 @@ class KernelPrinter {
   void PrintOp(const Op& op) {
     if (op.code == OpCode::kFor) return PrintFor(op);
     if (op.code == OpCode::kIf) return PrintIf(op);
+    if (op.code == OpCode::kTileScores) return PrintTileScores(op);
     std::string line;
     if (!op.results.empty()) line = DefineAll(op.results) + " = ";
     line += RowOf(op.code).mnemonic;
@@ -183,6 +184,19 @@ class KernelPrinter {
     out_.Line(line + " {");
     PrintBlock(op.regions[0]);
     out_.Line("} else {");
+    PrintBlock(op.regions[1]);
+    out_.Line("}");
+  }
+
+  void PrintTileScores(const Op& op) {
+    const auto arguments = [&](const Block& region) {
+      std::string list;
+      for (const ValueId id : region.arguments) AppendItem(list, Define(id) + ": f32");
+      return list;
+    };
+    out_.Format("tile_scores{} head ({}) {{", AttributeText(op), arguments(op.regions[0]));
+    PrintBlock(op.regions[0]);
+    out_.Format("}} finish ({}) {{", arguments(op.regions[1]));
     PrintBlock(op.regions[1]);
     out_.Line("}");
   }

@@ -296,7 +296,7 @@ class KernelVerifier {
   }
 
   bool VerifyCounts(const Op& op, const OpRow& row) {
-    const std::size_t regions = op.code == OpCode::kFor ? 1 : op.code == OpCode::kIf ? 2 : 0;
+    const std::size_t regions = RegionsOf(op.code);
     const bool operands =
         row.operands < 0 || op.operands.size() == static_cast<std::size_t>(row.operands);
     const bool results =
@@ -311,6 +311,7 @@ class KernelVerifier {
   void VerifyRegions(const Op& op) {
     std::vector<Type> yields;
     for (const ValueId id : op.results) yields.push_back(kernel_.TypeOf(id));
+    if (op.code == OpCode::kTileScores) yields = {ScalarType(Scalar::kF32)};
     for (const Block& region : op.regions) VerifyBlock(region, yields);
   }
 

@@ -126,6 +126,17 @@ bool CheckForArguments(const Kernel& kernel, const Op& op, const Types& t) {
   return true;
 }
 
+// head(dot product) and finish(weighted sum, row scale).
+bool CheckTileScores(const Kernel& kernel, const Op& op) {
+  for (std::size_t i = 0; i < op.regions.size(); ++i) {
+    if (op.regions[i].arguments.size() != i + 1) return false;
+    for (const ValueId id : op.regions[i].arguments) {
+      if (kernel.TypeOf(id) != kF32) return false;
+    }
+  }
+  return true;
+}
+
 // Whether the rule holds; `wanted` says what it asks for.
 bool Holds(const Kernel& kernel, const Op& op, const Types& t, std::string_view& wanted) {
   switch (RowOf(op.code).rule) {
@@ -223,6 +234,9 @@ bool Holds(const Kernel& kernel, const Op& op, const Types& t, std::string_view&
     case TypeRule::kFor:
       wanted = "first, end and step of one integer type, then values of the results' types";
       return CheckFor(t) && CheckForArguments(kernel, op, t);
+    case TypeRule::kTileScores:
+      wanted = "regions of (f32) and of (f32, f32)";
+      return CheckTileScores(kernel, op);
     case TypeRule::kIf:
       wanted = "an i1 condition";
       return t.in[0] == kI1;

@@ -12,7 +12,9 @@ namespace lijit::lower {
 namespace {
 
 constexpr Pass kPasses[] = {
-    // First, since all others work on entries.
+    // First, since all others work on entries. One schedule each, of those that fit.
+    {"schedule_mma_s8", "logits of MXFP4 by tensor cores, as integers", ScheduleMmaS8},
+    {"schedule_mma_f16", "logits of FP8 by tensor cores, as halves", ScheduleMmaF16},
     {"schedule_simt", "what one thread does, with conversions of codes as single ops",
      ScheduleSimt},
     // Before the expansion, which leaves nothing to replace.
@@ -51,8 +53,11 @@ Status RunPass(ir::Module& module, const target::Target& target, std::string_vie
 
 Result<ir::Module> Lower(ir::Module module, const target::Target& target,
                          std::string_view schedule) {
-  LIJIT_TRY(FindSchedule(schedule, target));
-  for (const Pass& pass : kPasses) LIJIT_TRY(RunPass(module, target, pass.name));
+  LIJIT_ASSIGN(const ScheduleRow row, ScheduleFor(schedule, module, target));
+  LIJIT_TRY(RunPass(module, target, row.pass));
+  for (const Pass& pass : kPasses) {
+    if (!pass.name.starts_with("schedule_")) LIJIT_TRY(RunPass(module, target, pass.name));
+  }
   return module;
 }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of schedules (schedules.def).
+// The table of schedules (schedules.def), and which one a kernel gets.
 #pragma once
 
 #include <span>
 #include <string_view>
 
+#include "compiler/ir/module.h"
 #include "compiler/target/target.h"
 #include "lijit/result.h"
 
@@ -12,14 +13,22 @@ namespace lijit::lower {
 
 struct ScheduleRow {
   std::string_view name;
+  std::string_view pass;
   std::string_view features;
+  int max_columns;  // that a block may do at a time; 0: one tile
   std::string_view doc;
 };
 
 std::span<const ScheduleRow> AllSchedules();
 
-// The schedule of this name, or for "auto" the first one that the target can do. InvalidArgument:
-// no such schedule. Refused: the target lacks a feature, which the message names.
-Result<ScheduleRow> FindSchedule(std::string_view name, const target::Target& target);
+// The row of this name. InvalidArgument: there is none.
+Result<ScheduleRow> FindSchedule(std::string_view name);
+
+// The schedule for the module's only kernel: for "auto" the first row that fits it and the target;
+// for a name that row, or simt for kernels that it is not for (writers, gathers, selections).
+// Refused: the named schedule is for such kernels but cannot do this one, or the target lacks a
+// feature; the message says why.
+Result<ScheduleRow> ScheduleFor(std::string_view wanted, const ir::Module& module,
+                                const target::Target& target);
 
 }  // namespace lijit::lower

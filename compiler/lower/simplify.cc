@@ -22,6 +22,7 @@ bool HasEffect(OpCode code) {
     case OpCode::kBarrier:
     case OpCode::kShuffleXor:  // all lanes take part, whether they need the result or not
     case OpCode::kBallot:
+    case OpCode::kTileScores:
     case OpCode::kFor:
     case OpCode::kIf:
     case OpCode::kYield:

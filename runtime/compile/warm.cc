@@ -13,6 +13,7 @@
 #include "compiler/lower/schedule.h"
 #include "lijit/compiler.h"
 #include "lijit/targets.h"
+#include "runtime/compile/choose_schedule.h"
 #include "runtime/compile/compilers.h"
 #include "runtime/compile/kernel_module.h"
 #include "runtime/compile/kernel_request.h"
@@ -65,10 +66,11 @@ Status AddJobs(const IndexerConfig& config, const target::Target& target,
                const runtime::KernelRequest& common, std::set<std::string>& known,
                std::vector<Job>& jobs) {
   LIJIT_ASSIGN(const runtime::KernelModules modules, runtime::KernelModules::Create(config));
-  LIJIT_ASSIGN(const lower::ScheduleRow schedule, lower::FindSchedule(config.schedule, target));
   for (const ir::KernelKindRow& row : ir::AllKernelKinds()) {
-    LIJIT_TRY(CheckSupport(target.name, config.format, row.text, schedule.name, common.backend));
     LIJIT_ASSIGN(const ir::Module module, modules.Extract(row.kind));
+    LIJIT_ASSIGN(const lower::ScheduleRow schedule,
+                 runtime::ChooseSchedule(config.schedule, module, target, common.backend,
+                                         config.format, modules.is_shipped_format()));
     Job job{module.kernels[0].name, common};
     job.request.module = ir::Print(module);
     job.request.target_name = target.name;

@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "compiler/lower/schedule.h"
 #include "lijit/targets.h"
+#include "runtime/compile/choose_schedule.h"
 #include "runtime/compile/compilers.h"
 #include "runtime/indexer/check.h"
 #include "runtime/indexer/launcher.h"
@@ -80,20 +80,22 @@ Result<std::unique_ptr<Indexer>> Indexer::Create(std::shared_ptr<Runtime> runtim
   LIJIT_ASSIGN(runtime::KernelModules modules, runtime::KernelModules::Create(config));
   const std::string target_name = runtime->device().info().target;
   LIJIT_ASSIGN(const target::Target target, target::ParseTarget(target_name));
-  LIJIT_ASSIGN(const lower::ScheduleRow schedule, lower::FindSchedule(config.schedule, target));
   LIJIT_ASSIGN(std::string backend, runtime::ChooseBackend(config.backend));
+  runtime::Launcher::Schedules schedules;
   for (const ir::KernelKindRow& row : ir::AllKernelKinds()) {
-    LIJIT_TRY(CheckSupport(target_name, config.format, row.text, schedule.name, backend,
-                           modules.is_shipped_format()));
+    LIJIT_ASSIGN(const ir::Module module, modules.Extract(row.kind));
+    LIJIT_ASSIGN(schedules[static_cast<std::size_t>(row.kind)],
+                 runtime::ChooseSchedule(config.schedule, module, target, backend, config.format,
+                                         modules.is_shipped_format()));
   }
   // Launcher holds a mutex and cannot move, so it is made in place.
-  return std::unique_ptr<Indexer>(new Indexer(std::unique_ptr<Impl>(
-      new Impl{config, runtime::Launcher(std::move(runtime), std::move(modules),
-                                         std::string(schedule.name), std::move(backend))})));
+  return std::unique_ptr<Indexer>(new Indexer(std::unique_ptr<Impl>(new Impl{
+      config,
+      runtime::Launcher(std::move(runtime), std::move(modules), schedules, std::move(backend))})));
 }
 
 const IndexerConfig& Indexer::config() const { return impl_->config; }
-std::string Indexer::schedule() const { return impl_->launcher.schedule(); }
+std::string Indexer::schedule() const { return std::string(impl_->launcher.schedule()); }
 std::string Indexer::backend() const { return impl_->launcher.backend(); }
 std::vector<cache::Event> Indexer::events() const { return impl_->launcher.events(); }
 std::int64_t Indexer::page_bytes() const { return impl_->page_bytes(); }
@@ -230,6 +232,9 @@ Status Indexer::LogitsRagged(const LogitsRaggedArguments& a, Stream stream) {
   p.keys = Bits(keys);
   p.width = Bits(width);
   p.keep_tail = a.tail == Tail::kKeep ? 1 : 0;
+  LIJIT_ASSIGN(const std::int64_t block_columns,
+               impl_->launcher.BlockColumns(KernelKind::kLogitsRagged, rows, width));
+  p.block_columns = Bits(block_columns);
   return impl_->launcher.Launch(KernelKind::kLogitsRagged, rows, width, p, stream);
 }
 
@@ -273,6 +278,9 @@ Status Indexer::LogitsPaged(const LogitsPagedArguments& a, Stream stream) {
   p.next_n = Bits(next_n);
   p.width = Bits(width);
   p.keep_tail = a.tail == Tail::kKeep ? 1 : 0;
+  LIJIT_ASSIGN(const std::int64_t block_columns,
+               impl_->launcher.BlockColumns(KernelKind::kLogitsPaged, batch * next_n, width));
+  p.block_columns = Bits(block_columns);
   return impl_->launcher.Launch(KernelKind::kLogitsPaged, batch * next_n, width, p, stream);
 }
 

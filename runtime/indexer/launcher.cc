@@ -14,15 +14,18 @@ namespace {
 // every device.
 constexpr std::int64_t kMaxGrid = (std::int64_t{1} << 31) - 1;
 
+// Enough that those which happen to run longer do not decide the time.
+constexpr std::int64_t kBlocksAMultiprocessor = 12;
+
 std::int64_t CeilDiv(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 }  // namespace
 
-Launcher::Launcher(std::shared_ptr<Runtime> runtime, KernelModules modules, std::string schedule,
-                   std::string backend)
+Launcher::Launcher(std::shared_ptr<Runtime> runtime, KernelModules modules,
+                   const Schedules& schedules, std::string backend)
     : runtime_(std::move(runtime)),
       modules_(std::move(modules)),
-      schedule_(std::move(schedule)),
+      schedules_(schedules),
       backend_(std::move(backend)) {}
 
 Result<KernelRequest> Launcher::Request(ir::KernelKind kind) const {
@@ -31,7 +34,7 @@ Result<KernelRequest> Launcher::Request(ir::KernelKind kind) const {
   KernelRequest request;
   request.module = ir::Print(module);
   request.target_name = runtime_->device().info().target;
-  request.schedule = schedule_;
+  request.schedule = schedules_[static_cast<std::size_t>(kind)].name;
   request.backend = backend_;
   request.image = runtime_->device().image_kind() == ImageKind::kCubin ? "cubin" : "ptx";
   request.compiler = std::move(compiler);
@@ -57,13 +60,28 @@ Status Launcher::Prepare(ir::KernelKind kind) {
   return {};
 }
 
+Result<std::int64_t> Launcher::BlockColumns(ir::KernelKind kind, std::int64_t rows,
+                                            std::int64_t columns) {
+  LIJIT_TRY(Prepare(kind));
+  const LaunchInfo& launch = loaded_[static_cast<std::size_t>(kind)]->launch;
+  const std::int64_t tile = launch.tile_columns;
+  const std::int64_t most = schedules_[static_cast<std::size_t>(kind)].max_columns;
+  if (most == 0) return tile;
+  const std::int64_t blocks =
+      kBlocksAMultiprocessor * std::max(runtime_->device().info().multiprocessors, 1);
+  const std::int64_t tiles = CeilDiv(rows, launch.tile_rows) * CeilDiv(columns, tile);
+  return std::clamp(tiles / blocks * tile, tile, most);
+}
+
 Status Launcher::LaunchBlock(ir::KernelKind kind, std::int64_t rows, std::int64_t columns,
-                             std::span<const std::byte> parameters, Stream stream) {
+                             std::int64_t block_columns, std::span<const std::byte> parameters,
+                             Stream stream) {
   LIJIT_TRY(Prepare(kind));
   // Written once, before Prepare returned for the first time.
   const Loaded& loaded = *loaded_[static_cast<std::size_t>(kind)];
   const std::int64_t row_tiles = CeilDiv(rows, loaded.launch.tile_rows);
-  const std::int64_t column_tiles = CeilDiv(columns, loaded.launch.tile_columns);
+  const std::int64_t column_tiles =
+      CeilDiv(columns, block_columns > 0 ? block_columns : loaded.launch.tile_columns);
   if (row_tiles == 0 || column_tiles == 0) return {};
   // The product may be beyond 64 bits; the grid is not.
   const std::int64_t tiles =

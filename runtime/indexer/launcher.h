@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "compiler/lower/parameters.h"
+#include "compiler/lower/schedule.h"
 #include "lijit/indexer.h"
 #include "runtime/compile/kernel_module.h"
 #include "runtime/compile/kernel_request.h"
@@ -21,23 +22,38 @@ inline constexpr std::size_t kKernelKinds = 6;
 
 class Launcher {
  public:
-  Launcher(std::shared_ptr<Runtime> runtime, KernelModules modules, std::string schedule,
+  // The schedule of each kind of kernel.
+  using Schedules = std::array<lower::ScheduleRow, kKernelKinds>;
+
+  Launcher(std::shared_ptr<Runtime> runtime, KernelModules modules, const Schedules& schedules,
            std::string backend);
 
   // Compiles and loads the kernel unless that was done. Thread-safe; a failure is tried again.
   Status Prepare(ir::KernelKind kind);
+
+  // Columns that a block should do at a time: one tile, or as many as leave several blocks for each
+  // multiprocessor, if the schedule takes them. Prepares the kernel.
+  Result<std::int64_t> BlockColumns(ir::KernelKind kind, std::int64_t rows, std::int64_t columns);
 
   // Launches on rows x columns of output, with the struct of the kind from parameters.h.
   template <typename Parameters>
   Status Launch(ir::KernelKind kind, std::int64_t rows, std::int64_t columns,
                 const Parameters& parameters, Stream stream) {
     static_assert(sizeof(Parameters) % sizeof(std::uint64_t) == 0);
-    return LaunchBlock(kind, rows, columns, std::as_bytes(std::span(&parameters, 1)), stream);
+    std::int64_t block_columns = 0;
+    if constexpr (requires { parameters.block_columns; }) {
+      block_columns = static_cast<std::int64_t>(parameters.block_columns);
+    }
+    return LaunchBlock(kind, rows, columns, block_columns, std::as_bytes(std::span(&parameters, 1)),
+                       stream);
   }
 
   std::vector<cache::Event> events() const;
   const KernelModules& modules() const { return modules_; }
-  const std::string& schedule() const { return schedule_; }
+  // That of the scores, which the others do not share.
+  std::string_view schedule() const {
+    return schedules_[static_cast<std::size_t>(ir::KernelKind::kLogitsPaged)].name;
+  }
   const std::string& backend() const { return backend_; }
 
  private:
@@ -46,14 +62,16 @@ class Launcher {
     LaunchInfo launch;
   };
 
+  // `block_columns` 0: one tile.
   Status LaunchBlock(ir::KernelKind kind, std::int64_t rows, std::int64_t columns,
-                     std::span<const std::byte> parameters, Stream stream);
+                     std::int64_t block_columns, std::span<const std::byte> parameters,
+                     Stream stream);
   Result<Loaded> Load(ir::KernelKind kind);
   Result<KernelRequest> Request(ir::KernelKind kind) const;
 
   std::shared_ptr<Runtime> runtime_;
   KernelModules modules_;
-  std::string schedule_;
+  Schedules schedules_;
   std::string backend_;
   mutable std::mutex mutex_;
   std::array<std::optional<Loaded>, kKernelKinds> loaded_;

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "compiler/codegen/cuda/templates.h"
 #include "compiler/support/float_text.h"
 #include "compiler/support/text_writer.h"
 
@@ -96,11 +97,16 @@ bool Matches(OperandType wanted, const ir::Type& type) {
 
 class CudaPrinter {
  public:
-  explicit CudaPrinter(const ir::Kernel& kernel)
-      : kernel_(kernel), names_(kernel.values.size()), is_written_(kernel.values.size()) {}
+  CudaPrinter(const ir::Module& module, const ir::Kernel& kernel)
+      : module_(module),
+        kernel_(kernel),
+        names_(kernel.values.size()),
+        is_written_(kernel.values.size()) {}
 
   Result<std::string> Print() {
     FindWritten(kernel_.body);
+    const Op& first = kernel_.body.ops[0];
+    if (first.code == OpCode::kTileScores) PrintTemplate(first);
     std::string parameters;
     for (const ValueId id : kernel_.body.arguments) {
       names_[Index(id)] = kernel_.values[Index(id)].name;
@@ -202,6 +208,8 @@ class CudaPrinter {
                             Name(op.operands[0]), Name(op.operands[1]));
       case OpCode::kBarrier:
         return body_.Line("__syncthreads();");
+      case OpCode::kTileScores:
+        return PrintTileScores();
       case OpCode::kShuffleXor:
         return PrintResult(op, fmt::format("__shfl_xor_sync(0xffffffffu, {}, {})",
                                            Name(op.operands[0]), op.Get(AttributeKey::kMask)));
@@ -270,6 +278,71 @@ class CudaPrinter {
     body_.Format("{}({}, {}, {});", function, Name(op.operands[0]), low, high);
   }
 
+  // What the template reads (templates/mma_logits.cu, head), and the template.
+  void PrintTemplate(const Op& op) {
+    const ir::Format& format =
+        module_.FormatOf(static_cast<ir::FormatId>(op.Get(AttributeKey::kFormat)));
+    const auto dim = static_cast<int>(op.Get(AttributeKey::kDim));
+    const bool paged = kernel_.layout >= 0;
+    // Gathered rows lie like a page of one token.
+    const ir::Layout layout =
+        paged ? module_.layouts[static_cast<std::size_t>(kernel_.layout)] : ir::Layout{};
+    body_.Format("#define LIJIT_PAGED {}", paged ? 1 : 0);
+    body_.Format("#define LIJIT_S8 {}", format.element.Bits() == 4 ? 1 : 0);
+    body_.Format("constexpr int kHeads = {};", op.Get(AttributeKey::kHeads));
+    body_.Format("constexpr int kDim = {};", dim);
+    body_.Format("constexpr int kRows = {};", op.Get(AttributeKey::kRows));
+    body_.Format("constexpr int kPage = {};", layout.tokens);
+    body_.Format("constexpr int kValueStride = {};", layout.ValueStride(format, dim));
+    body_.Format("constexpr int kScaleStride = {};", layout.ScaleStride(format, dim));
+    body_.Format("constexpr int kScaleBase = {};", layout.ScaleBase(format, dim));
+    body_.Line("struct Parameters {");
+    for (const ValueId id : kernel_.body.arguments) {
+      const std::string& name = kernel_.values[Index(id)].name;
+      const bool pointer = kernel_.TypeOf(id).IsScalar(ir::Scalar::kPtr);
+      const std::string_view type = !pointer        ? "long long"
+                                    : name == "out" ? "unsigned char*"
+                                                    : "const unsigned char*";
+      is_written_[Index(id)] = name == "out";
+      body_.Format("  {} {};", type, name);
+    }
+    body_.Line("};");
+    PrintFunction("head_value", op.regions[0]);
+    PrintFunction("finish", op.regions[1]);
+    body_.Line();
+    body_.Line(Templates()[0].text);
+  }
+
+  // A region of f32 arguments and one f32 result as a function.
+  void PrintFunction(std::string_view name, const ir::Block& region) {
+    std::string arguments;
+    for (const ValueId id : region.arguments) {
+      if (!arguments.empty()) arguments += ", ";
+      arguments += "float " + Define(id);
+    }
+    body_.Format("__device__ __forceinline__ float {}({}) {{", name, arguments);
+    for (const Op& op : region.ops) {
+      ScopedIndent indent(body_);
+      if (op.code == OpCode::kYield) {
+        body_.Format("return {};", Name(op.operands[0]));
+      } else {
+        PrintOp(op);
+      }
+    }
+    body_.Line("}");
+  }
+
+  void PrintTileScores() {
+    std::string members;
+    for (const ValueId id : kernel_.body.arguments) {
+      if (!members.empty()) members += ", ";
+      const bool pointer = kernel_.TypeOf(id).IsScalar(ir::Scalar::kPtr);
+      members += pointer ? Name(id) : fmt::format("(long long){}", Name(id));
+    }
+    body_.Format("const Parameters p = {{{}}};", members);
+    body_.Line("score(p);");
+  }
+
   void PrintFor(const Op& op) {
     const ir::Block& region = op.regions[0];
     std::vector<std::string> carried;
@@ -308,6 +381,7 @@ class CudaPrinter {
     body_.Line("}");
   }
 
+  const ir::Module& module_;
   const ir::Kernel& kernel_;
   TextWriter body_;
   std::vector<std::string> names_;
@@ -322,7 +396,7 @@ Result<std::string> EmitCuda(const ir::Module& module) {
   if (module.kernels.size() != 1 || !module.kernels[0].is_entry) {
     return InvalidArgument("CUDA is emitted for a module of one entry; lower one kernel first");
   }
-  return CudaPrinter(module.kernels[0]).Print();
+  return CudaPrinter(module, module.kernels[0]).Print();
 }
 
 }  // namespace lijit::codegen
