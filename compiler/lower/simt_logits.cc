@@ -63,10 +63,10 @@ class LogitsEmitter {
     const ValueId column = b_.Add(first_column, thread);
     const auto [begin, end] = Bounds(row);
     const ValueId last_column = b_.AddConst(first_column, kKeysPerBlock);
-    const ValueId any = b_.And(b_.Compare(OpCode::kLt, first_column, end),
-                               b_.Compare(OpCode::kLt, begin, last_column));
-    const ValueId in_bounds =
-        b_.And(b_.Compare(OpCode::kLe, begin, column), b_.Compare(OpCode::kLt, column, end));
+    const ValueId begins = b_.Compare(OpCode::kLt, first_column, end);
+    const ValueId any = b_.And(begins, b_.Compare(OpCode::kLt, begin, last_column));
+    const ValueId has_begun = b_.Compare(OpCode::kLe, begin, column);
+    const ValueId in_bounds = b_.And(has_begun, b_.Compare(OpCode::kLt, column, end));
     const Builder::Values result = b_.If(
         any, {ir::ScalarType(ir::Scalar::kI1), kF32},
         [&] { return EmitScores(row, column, in_bounds); },
@@ -175,7 +175,8 @@ class LogitsEmitter {
         });
     for (std::size_t i = 0; i < sums.size(); ++i) {
       const ValueId* s = &partial[i * kPartialSums];
-      Scalar(sums[i]->results[0]) = b_.Add(b_.Add(s[0], s[1]), b_.Add(s[2], s[3]));
+      const ValueId first = b_.Add(s[0], s[1]);
+      Scalar(sums[i]->results[0]) = b_.Add(first, b_.Add(s[2], s[3]));
     }
     for (const Op& op : kernel_.body.ops) {
       if (op.code != OpCode::kYield && PhaseOf(op.results[0]) == Phase::kAfter) {
@@ -381,8 +382,8 @@ class LogitsEmitter {
     const ValueId sum = b_.Add(q_code, k_code);
     const ValueId half = b_.ShrConst(sum, 1);
     const ValueId rest = b_.Sub(sum, half);
-    const ValueId term = b_.Mul(b_.Mul(dot, EmitDecodeScale(b_, query_.format, half)),
-                                EmitDecodeScale(b_, query_.format, rest));
+    const ValueId halfway = b_.Mul(dot, EmitDecodeScale(b_, query_.format, half));
+    const ValueId term = b_.Mul(halfway, EmitDecodeScale(b_, query_.format, rest));
     const ValueId is_nan =
         b_.Compare(OpCode::kEq, b_.Binary(OpCode::kMaxU, q_code, k_code), b_.I32(255));
     return b_.Select(is_nan, b_.F32(FloatFromBits(0x7fc00000u)), term);

@@ -198,8 +198,8 @@ struct RowEmitter {
     const ir::Scalar w_type = kernel.TypeOf(kernel.body.arguments[1]).scalar;
     RowInputs inputs;
     inputs.x = p["x"];
-    inputs.x_at =
-        Scaled(b.Add(b.Mul(token, p["x_token_stride"]), b.Mul(head, p["x_head_stride"])), x_type);
+    const ValueId token_at = b.Mul(token, p["x_token_stride"]);
+    inputs.x_at = Scaled(b.Add(token_at, b.Mul(head, p["x_head_stride"])), x_type);
     inputs.w = p["w"];
     inputs.w_at = Scaled(b.Add(b.Mul(token, p["w_token_stride"]), head), w_type);
     IfPositionHolds(b, p, Rotates(), token, inputs, [&] {

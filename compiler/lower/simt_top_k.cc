@@ -73,8 +73,8 @@ class TopKEmitter {
   }
 
   void StoreIndex(ValueId position, ValueId index) {
-    b_.Store(Memory::kI32, p_["indices"], b_.ShlConst(b_.Add(indices_at_, position), 2),
-             b_.Narrow(index));
+    const ValueId at = b_.ShlConst(b_.Add(indices_at_, position), 2);
+    b_.Store(Memory::kI32, p_["indices"], at, b_.Narrow(index));
   }
 
   // The number that the kernel selects by.
@@ -215,8 +215,8 @@ class TopKEmitter {
     const ValueId lower = b_.AddConst(b_.Shl(b_.I32(1), lane), -1);
     b_.If(b_.Compare(OpCode::kEq, lane, b_.I32(0)), [&] {
       const ValueId warp = b_.UdivConst(thread_, kWarp);
-      b_.StoreShared(Memory::kI32, b_.AddConst(b_.ShlConst(warp, 2), counts_at),
-                     b_.Unary(OpCode::kPopcount, votes));
+      const ValueId at = b_.AddConst(b_.ShlConst(warp, 2), counts_at);
+      b_.StoreShared(Memory::kI32, at, b_.Unary(OpCode::kPopcount, votes));
     });
     return b_.Unary(OpCode::kPopcount, b_.And(votes, lower));
   }
