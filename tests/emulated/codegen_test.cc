@@ -52,6 +52,7 @@ bool SameFloat(const std::vector<std::byte>& a, const std::vector<std::byte>& b,
 }
 
 std::string Words(const std::vector<std::byte>& bytes, std::size_t at) {
+  if (at >= bytes.size()) return "nothing";
   return fmt::format("{:#x}", At<std::uint32_t>(bytes, at));
 }
 
@@ -110,7 +111,18 @@ TEST(GeneratedCode, EveryOpMeansWhatTheInterpreterSays) {
   }
 }
 
-constexpr unsigned kSeeds = 150;
+constexpr unsigned kSeeds = 80;
+
+// The first byte of random entries' output that differs; the number of bytes if none does.
+std::size_t Difference(const std::vector<std::byte>& a, const std::vector<std::byte>& b) {
+  for (std::size_t at = 0; at < a.size(); at += 4) {
+    const bool is_float = at % tests::kRandomOutBytes >= tests::kRandomFloatsAt;
+    const bool same =
+        is_float ? SameFloat(a, b, at) : At<std::uint32_t>(a, at) == At<std::uint32_t>(b, at);
+    if (!same) return at;
+  }
+  return a.size();
+}
 
 TEST(GeneratedCode, RandomEntriesMeanWhatTheInterpreterSays) {
   LIJIT_NEED_NVRTC();
@@ -121,19 +133,14 @@ TEST(GeneratedCode, RandomEntriesMeanWhatTheInterpreterSays) {
     std::vector<std::byte> in = HardWords(threads * tests::kRandomInBytes, seed);
     const std::size_t out_bytes = threads * tests::kRandomOutBytes;
     const Outputs outputs = RunBoth(module, "sm_86", in, out_bytes, {threads});
-    for (std::size_t at = 0; at < out_bytes; at += 4) {
-      const bool is_float = at % tests::kRandomOutBytes >= tests::kRandomFloatsAt;
-      const bool same = is_float ? SameFloat(outputs.emulated, outputs.interpreted, at)
-                                 : At<std::uint32_t>(outputs.emulated, at) ==
-                                       At<std::uint32_t>(outputs.interpreted, at);
-      ASSERT_TRUE(same) << "seed " << seed << ", byte " << at << ": " << Words(outputs.emulated, at)
-                        << " instead of " << Words(outputs.interpreted, at) << "\n"
-                        << ir::Print(module);
-    }
+    const std::size_t at = Difference(outputs.emulated, outputs.interpreted);
+    ASSERT_EQ(at, out_bytes) << "seed " << seed << ": " << Words(outputs.emulated, at)
+                             << " instead of " << Words(outputs.interpreted, at) << "\n"
+                             << ir::Print(module);
   }
 }
 
-// Simplifying changes no result.
+// Simplifying changes no result but the bits of a NaN.
 TEST(GeneratedCode, RandomEntriesMeanTheSameSimplified) {
   const std::size_t threads = kBlocks * std::size_t{tests::kRandomThreads};
   for (unsigned seed = 1; seed <= 4 * kSeeds; ++seed) {
@@ -147,7 +154,7 @@ TEST(GeneratedCode, RandomEntriesMeanTheSameSimplified) {
       const auto target = target::ParseTarget("sm_86").value();
       ASSERT_TRUE(lower::RunPass(module, target, "simplify").ok());
     }
-    ASSERT_EQ(outputs[0], outputs[1]) << seed;
+    ASSERT_EQ(Difference(outputs[0], outputs[1]), outputs[0].size()) << seed;
   }
 }
 
