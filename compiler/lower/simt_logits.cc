@@ -376,14 +376,29 @@ class LogitsEmitter {
     return terms;
   }
 
-  // dot * 2^(q + k - 254), rounded once: the exponent is split into two halves of one sign, so the
-  // first product is exact. Code 255 is NaN.
+  // Whether dot * 2^h, for any h that is about half of an exponent, is exact or so small that the
+  // other half makes it 0: products of elements are not below 2^-99.
+  bool HalvesAreExact() const {
+    return 2 * (format_.element.bias + format_.element.mantissa - 1) < 99;
+  }
+
+  // Codes of two powers of two whose product is 2^(sum - 254), so that dot times the first is
+  // exact, or the term is 0 or infinity.
+  std::pair<ValueId, ValueId> SplitPower(ValueId sum) {
+    if (HalvesAreExact()) {
+      const ValueId half = b_.ShrConst(sum, 1);
+      return {half, b_.Sub(sum, half)};
+    }
+    const ValueId above = b_.AddConst(b_.Binary(OpCode::kMaxU, sum, b_.I32(127)), -127);
+    const ValueId second = b_.Binary(OpCode::kMinU, above, b_.I32(254));
+    return {b_.Sub(sum, second), second};
+  }
+
+  // dot * 2^(q + k - 254), rounded once. Code 255 is NaN.
   ValueId ScaleByPowers(ValueId dot, ValueId q_code, ValueId k_code) {
-    const ValueId sum = b_.Add(q_code, k_code);
-    const ValueId half = b_.ShrConst(sum, 1);
-    const ValueId rest = b_.Sub(sum, half);
-    const ValueId halfway = b_.Mul(dot, EmitDecodeScale(b_, query_.format, half));
-    const ValueId term = b_.Mul(halfway, EmitDecodeScale(b_, query_.format, rest));
+    const auto [first, second] = SplitPower(b_.Add(q_code, k_code));
+    const ValueId halfway = b_.Mul(dot, EmitDecodeScale(b_, query_.format, first));
+    const ValueId term = b_.Mul(halfway, EmitDecodeScale(b_, query_.format, second));
     const ValueId is_nan =
         b_.Compare(OpCode::kEq, b_.Binary(OpCode::kMaxU, q_code, k_code), b_.I32(255));
     return b_.Select(is_nan, b_.F32(FloatFromBits(0x7fc00000u)), term);
