@@ -51,6 +51,26 @@ bool WantsJson(int argc, char** argv) {
   return false;
 }
 
+// Why the words before the first option name no command; "" if they do. (The parser would only say
+// that one is required.)
+std::string UnknownCommand(const CLI::App& app, int argc, char** argv) {
+  const CLI::App* at = &app;
+  for (int i = 1; i < argc && argv[i][0] != '-'; ++i) {
+    const CLI::App* found = nullptr;
+    std::string known;
+    for (const CLI::App* const subcommand : at->get_subcommands({})) {
+      if (subcommand->get_name() == argv[i]) found = subcommand;
+      known += (known.empty() ? "" : ", ") + subcommand->get_name();
+    }
+    if (known.empty()) return "";
+    if (found == nullptr) {
+      return at->get_name() + " has no command '" + argv[i] + "'; it has " + known;
+    }
+    at = found;
+  }
+  return "";
+}
+
 // To the command and to its subcommands, wherever it is written.
 void AddJsonFlag(CLI::App& app, bool& json) {
   app.add_flag("--json", json, "print one JSON object on stdout");
@@ -71,6 +91,9 @@ int Main(int argc, char** argv) {
     CLI::App* const subcommand = app.add_subcommand(command.name, command.help);
     actions.emplace_back(subcommand, command.add(*subcommand));
     AddJsonFlag(*subcommand, json);
+  }
+  if (const std::string unknown = UnknownCommand(app, argc, argv); !unknown.empty()) {
+    return Print("lijit", lijit::InvalidArgument(unknown), json);
   }
   try {
     app.parse(argc, argv);

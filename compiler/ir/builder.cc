@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/ir/builder.h"
 
+#include <algorithm>
+
 #include "compiler/support/float_text.h"
 
 namespace lijit::ir {
@@ -21,13 +23,11 @@ Attribute MemoryAttribute(Memory memory) {
 
 }  // namespace
 
-void Builder::Finish() {
-  LIJIT_CHECK(blocks_.size() == 1);
-  kernel_.body.ops = std::move(blocks_.back().ops);
-}
+void Builder::Finish() { kernel_.body.ops = TakeOps(); }
 
-std::vector<Op> Builder::TakeOps() {
+std::vector<Op> Builder::TakeOps(const std::vector<ValueId>& used) {
   LIJIT_CHECK(blocks_.size() == 1);
+  PlaceConstants(used);
   return std::move(blocks_.back().ops);
 }
 
@@ -39,6 +39,7 @@ ValueId Builder::Parameter(std::string name, Type type) {
 
 std::vector<ValueId> Builder::Emit(OpCode code, std::vector<ValueId> operands,
                                    std::vector<Type> results, std::vector<Attribute> attributes) {
+  PlaceConstants(operands);
   Op op;
   op.code = code;
   op.operands = std::move(operands);
@@ -55,9 +56,23 @@ ValueId Builder::Emit1(OpCode code, std::vector<ValueId> operands, Type result,
 }
 
 ValueId Builder::Constant(Type type, std::uint64_t bits) {
-  const ValueId id = Emit1(OpCode::kConst, {}, type);
-  blocks_.back().ops.back().constant = bits;
-  return id;
+  Op op;
+  op.code = OpCode::kConst;
+  op.results = {kernel_.NewValue(type)};
+  op.constant = bits;
+  unplaced_.push_back({std::move(op), blocks_.size() - 1});
+  return unplaced_.back().op.results[0];
+}
+
+void Builder::PlaceConstants(const std::vector<ValueId>& operands) {
+  for (const ValueId id : operands) {
+    const auto found = std::find_if(unplaced_.begin(), unplaced_.end(),
+                                    [id](const Unplaced& one) { return one.op.results[0] == id; });
+    if (found == unplaced_.end()) continue;
+    // In the block that made it, which an inner region's use comes after.
+    blocks_[found->block].ops.push_back(std::move(found->op));
+    unplaced_.erase(found);
+  }
 }
 
 ValueId Builder::I1(bool value) { return Constant(kI1, value ? 1 : 0); }
@@ -123,6 +138,7 @@ Block Builder::Region(std::vector<ValueId> arguments, const std::function<Values
   Yield(body());
   Block block = std::move(blocks_.back());
   blocks_.pop_back();
+  std::erase_if(unplaced_, [&](const Unplaced& one) { return one.block == blocks_.size(); });
   return block;
 }
 
@@ -133,6 +149,7 @@ Builder::Values Builder::For(
   op.code = OpCode::kFor;
   op.operands = {first, end, step};
   op.operands.insert(op.operands.end(), initial.begin(), initial.end());
+  PlaceConstants(op.operands);
   if (unroll > 0) op.attributes = {{AttributeKey::kUnroll, unroll}};
   const ValueId index = kernel_.NewValue(TypeOf(first));
   Values arguments = {index};
@@ -155,6 +172,7 @@ Builder::Values Builder::If(ValueId condition, std::vector<Type> types,
   Op op;
   op.code = OpCode::kIf;
   op.operands = {condition};
+  PlaceConstants(op.operands);
   op.regions.push_back(Region({}, then));
   op.regions.push_back(Region({}, otherwise));
   for (const Type& type : types) op.results.push_back(kernel_.NewValue(type));

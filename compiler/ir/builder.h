@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Builds kernels and entries in C++: one call an op, types inferred. Lowering is written with it.
+// C++ evaluates arguments in any order, and the text must not depend on its compiler: of one call's
+// arguments at most one emits an op other than a constant; braced lists are in order.
 #pragma once
 
 #include <functional>
@@ -20,8 +22,9 @@ class Builder {
 
   // Moves what was built into the kernel's body, after its arguments.
   void Finish();
-  // The ops built so far, for a rewrite that puts them elsewhere.
-  std::vector<Op> TakeOps();
+  // The ops built so far, for a rewrite that puts them elsewhere. `used` are values among them that
+  // are used there.
+  std::vector<Op> TakeOps(const std::vector<ValueId>& used = {});
 
   ValueId Parameter(std::string name, Type type);
 
@@ -101,10 +104,19 @@ class Builder {
 
  private:
   ValueId Constant(Type type, std::uint64_t bits);
+  // Constants are put before the first op that uses them, so that the text does not depend on the
+  // order in which C++ evaluates arguments.
+  void PlaceConstants(const std::vector<ValueId>& operands);
   Block Region(std::vector<ValueId> arguments, const std::function<Values()>& body);
 
   Kernel& kernel_;
   std::vector<Block> blocks_;  // the regions that are being built, innermost last
+
+  struct Unplaced {
+    Op op;
+    std::size_t block;  // index into blocks_
+  };
+  std::vector<Unplaced> unplaced_;  // constants that no op has used yet
 };
 
 }  // namespace lijit::ir

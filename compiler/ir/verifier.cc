@@ -326,8 +326,10 @@ class KernelVerifier {
 std::vector<Diagnostic> Verify(const Module& module) {
   Diagnostics out;
   for (const Format& format : module.formats) {
+    const std::size_t before = out.size();
     VerifyElement(format, out);
-    VerifyScales(format, out);
+    // The scales of an element that is none have no meaning.
+    if (out.size() == before) VerifyScales(format, out);
   }
   for (const Layout& layout : module.layouts) VerifyLayout(layout, out);
   // Kernels of unsound formats would only repeat what is wrong.

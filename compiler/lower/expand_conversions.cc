@@ -67,7 +67,8 @@ ValueId EncodeElement(Builder& b, const ElementFormat& e, ValueId x) {
   if (e.zero == ir::Zero::kPositive) {
     sign = b.Select(b.Compare(OpCode::kEq, magnitude, b.I32(0)), b.I32(0), sign);
   }
-  return b.Select(IsNan(b, magnitude_bits), b.I32(e.nan), b.Or(sign, magnitude));
+  const ValueId is_nan = IsNan(b, magnitude_bits);
+  return b.Select(is_nan, b.I32(e.nan), b.Or(sign, magnitude));
 }
 
 // The magnitude's bits, put where f32 has its exponent and mantissa, are the number times

@@ -12,9 +12,7 @@ namespace lijit::lower {
 namespace {
 
 constexpr Pass kPasses[] = {
-    // First, since all others work on entries. One schedule each, of those that fit.
-    {"schedule_mma_s8", "logits of MXFP4 by tensor cores, as integers", ScheduleMmaS8},
-    {"schedule_mma_f16", "logits of FP8 by tensor cores, as halves", ScheduleMmaF16},
+    // First, since all others work on entries. Another schedule's pass may stand in its place.
     {"schedule_simt", "what one thread does, with conversions of codes as single ops",
      ScheduleSimt},
     // Before the expansion, which leaves nothing to replace.
@@ -25,6 +23,22 @@ constexpr Pass kPasses[] = {
     // Last, since the others leave unused ops behind.
     {"simplify", "no products with 1.0 and no unused ops", Simplify},
 };
+
+// What stands in the place of schedule_simt for kernels that fit (schedules.def).
+constexpr Pass kOtherSchedules[] = {
+    {"schedule_mma_s8", "logits of MXFP4 by tensor cores, as integers", ScheduleMmaS8},
+    {"schedule_mma_f16", "logits of FP8 by tensor cores, as halves", ScheduleMmaF16},
+};
+
+const Pass* FindPass(std::string_view name) {
+  for (const Pass& pass : kPasses) {
+    if (pass.name == name) return &pass;
+  }
+  for (const Pass& pass : kOtherSchedules) {
+    if (pass.name == name) return &pass;
+  }
+  return nullptr;
+}
 
 // A pass that leaves an unsound module is a bug of the compiler, not of the user.
 void CheckSound(const ir::Module& module, std::string_view pass) {
@@ -39,15 +53,17 @@ void CheckSound(const ir::Module& module, std::string_view pass) {
 
 std::span<const Pass> AllPasses() { return kPasses; }
 
+std::span<const Pass> OtherSchedulePasses() { return kOtherSchedules; }
+
 Status RunPass(ir::Module& module, const target::Target& target, std::string_view name) {
-  std::string known;
-  for (const Pass& pass : kPasses) {
-    known += fmt::format(" {}", pass.name);
-    if (pass.name != name) continue;
-    LIJIT_TRY(pass.run(module, target));
+  if (const Pass* pass = FindPass(name)) {
+    LIJIT_TRY(pass->run(module, target));
     CheckSound(module, name);
     return {};
   }
+  std::string known;
+  for (const Pass& pass : kPasses) known += fmt::format(" {}", pass.name);
+  for (const Pass& pass : kOtherSchedules) known += fmt::format(" {}", pass.name);
   return InvalidArgument(fmt::format("there is no pass '{}'; there are{}", name, known));
 }
 
@@ -55,8 +71,8 @@ Result<ir::Module> Lower(ir::Module module, const target::Target& target,
                          std::string_view schedule) {
   LIJIT_ASSIGN(const ScheduleRow row, ScheduleFor(schedule, module, target));
   LIJIT_TRY(RunPass(module, target, row.pass));
-  for (const Pass& pass : kPasses) {
-    if (!pass.name.starts_with("schedule_")) LIJIT_TRY(RunPass(module, target, pass.name));
+  for (const Pass& pass : std::span(kPasses).subspan(1)) {
+    LIJIT_TRY(RunPass(module, target, pass.name));
   }
   return module;
 }

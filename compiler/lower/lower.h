@@ -20,8 +20,10 @@ struct Pass {
   Status (*run)(ir::Module& module, const target::Target& target);
 };
 
-// All passes in the order in which they run.
+// The passes in the order in which they run, the schedule simt first.
 std::span<const Pass> AllPasses();
+// The passes of the other schedules, one of which may run in the place of the first.
+std::span<const Pass> OtherSchedulePasses();
 
 // The kernel alone with the formats and layouts that it uses: what a compilation depends on.
 Result<ir::Module> ExtractKernel(const ir::Module& module, std::string_view kernel);

@@ -23,7 +23,7 @@ class Rewriter {
       }
       LIJIT_CHECK(results.size() == op.results.size());
       for (std::size_t i = 0; i < results.size(); ++i) Map(op.results[i], results[i]);
-      for (ir::Op& emitted : builder.TakeOps()) block.ops.push_back(std::move(emitted));
+      for (ir::Op& emitted : builder.TakeOps(results)) block.ops.push_back(std::move(emitted));
     }
   }
 

@@ -50,11 +50,12 @@ std::vector<ValueId> EmitDecodePair(Builder& b, const ir::Module& module, ir::Fo
 }
 
 void ForEachTile(Builder& b, ValueId tiles, const std::function<void(ValueId tile)>& body) {
-  b.For(b.Widen(b.BlockId()), tiles, b.Widen(b.BlockCount()), {},
-        [&](ValueId tile, const Builder::Values&) {
-          body(tile);
-          return Builder::Values{};
-        });
+  const ValueId first = b.Widen(b.BlockId());
+  const ValueId step = b.Widen(b.BlockCount());
+  b.For(first, tiles, step, {}, [&](ValueId tile, const Builder::Values&) {
+    body(tile);
+    return Builder::Values{};
+  });
 }
 
 ValueId MinSigned(Builder& b, ValueId x, ValueId y) {
@@ -73,7 +74,8 @@ ValueId VisibleColumns(Builder& b, const EntryParameters& p, ValueId row) {
   const ValueId next_n = p["next_n"];
   const ValueId request = b.Binary(OpCode::kUdiv, row, next_n);
   const ValueId j = b.Sub(row, b.Mul(request, next_n));
-  const ValueId at = b.Add(b.Mul(request, p["length_stride"]), b.Mul(j, p["length_row_stride"]));
+  const ValueId request_at = b.Mul(request, p["length_stride"]);
+  const ValueId at = b.Add(request_at, b.Mul(j, p["length_row_stride"]));
   const ValueId length = LoadIndex(b, p["lengths"], at);
   const ValueId own = MaxSigned(b, length, b.I64(0));
   // Signed, so that a request shorter than next_n sees nothing in its first rows.

@@ -63,10 +63,10 @@ class LogitsEmitter {
     const ValueId column = b_.Add(first_column, thread);
     const auto [begin, end] = Bounds(row);
     const ValueId last_column = b_.AddConst(first_column, kKeysPerBlock);
-    const ValueId any = b_.And(b_.Compare(OpCode::kLt, first_column, end),
-                               b_.Compare(OpCode::kLt, begin, last_column));
-    const ValueId in_bounds =
-        b_.And(b_.Compare(OpCode::kLe, begin, column), b_.Compare(OpCode::kLt, column, end));
+    const ValueId begins = b_.Compare(OpCode::kLt, first_column, end);
+    const ValueId any = b_.And(begins, b_.Compare(OpCode::kLt, begin, last_column));
+    const ValueId has_begun = b_.Compare(OpCode::kLe, begin, column);
+    const ValueId in_bounds = b_.And(has_begun, b_.Compare(OpCode::kLt, column, end));
     const Builder::Values result = b_.If(
         any, {ir::ScalarType(ir::Scalar::kI1), kF32},
         [&] { return EmitScores(row, column, in_bounds); },
@@ -175,7 +175,8 @@ class LogitsEmitter {
         });
     for (std::size_t i = 0; i < sums.size(); ++i) {
       const ValueId* s = &partial[i * kPartialSums];
-      Scalar(sums[i]->results[0]) = b_.Add(b_.Add(s[0], s[1]), b_.Add(s[2], s[3]));
+      const ValueId first = b_.Add(s[0], s[1]);
+      Scalar(sums[i]->results[0]) = b_.Add(first, b_.Add(s[2], s[3]));
     }
     for (const Op& op : kernel_.body.ops) {
       if (op.code != OpCode::kYield && PhaseOf(op.results[0]) == Phase::kAfter) {
@@ -375,14 +376,29 @@ class LogitsEmitter {
     return terms;
   }
 
-  // dot * 2^(q + k - 254), rounded once: the exponent is split into two halves of one sign, so the
-  // first product is exact. Code 255 is NaN.
+  // Whether dot * 2^h, for any h that is about half of an exponent, is exact or so small that the
+  // other half makes it 0: products of elements are not below 2^-99.
+  bool HalvesAreExact() const {
+    return 2 * (format_.element.bias + format_.element.mantissa - 1) < 99;
+  }
+
+  // Codes of two powers of two whose product is 2^(sum - 254), so that dot times the first is
+  // exact, or the term is 0 or infinity.
+  std::pair<ValueId, ValueId> SplitPower(ValueId sum) {
+    if (HalvesAreExact()) {
+      const ValueId half = b_.ShrConst(sum, 1);
+      return {half, b_.Sub(sum, half)};
+    }
+    const ValueId above = b_.AddConst(b_.Binary(OpCode::kMaxU, sum, b_.I32(127)), -127);
+    const ValueId second = b_.Binary(OpCode::kMinU, above, b_.I32(254));
+    return {b_.Sub(sum, second), second};
+  }
+
+  // dot * 2^(q + k - 254), rounded once. Code 255 is NaN.
   ValueId ScaleByPowers(ValueId dot, ValueId q_code, ValueId k_code) {
-    const ValueId sum = b_.Add(q_code, k_code);
-    const ValueId half = b_.ShrConst(sum, 1);
-    const ValueId rest = b_.Sub(sum, half);
-    const ValueId term = b_.Mul(b_.Mul(dot, EmitDecodeScale(b_, query_.format, half)),
-                                EmitDecodeScale(b_, query_.format, rest));
+    const auto [first, second] = SplitPower(b_.Add(q_code, k_code));
+    const ValueId halfway = b_.Mul(dot, EmitDecodeScale(b_, query_.format, first));
+    const ValueId term = b_.Mul(halfway, EmitDecodeScale(b_, query_.format, second));
     const ValueId is_nan =
         b_.Compare(OpCode::kEq, b_.Binary(OpCode::kMaxU, q_code, k_code), b_.I32(255));
     return b_.Select(is_nan, b_.F32(FloatFromBits(0x7fc00000u)), term);

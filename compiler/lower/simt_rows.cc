@@ -100,7 +100,17 @@ class RowBody {
     return b_.Emit1(OpCode::kF16ToF32, {raw}, kF32);
   }
 
+  // The rope table stays in memory: each lane reads the angles of its elements.
+  bool IsTable(ValueId id) const {
+    return inputs_.table >= 0 && id == kernel_.body.arguments.back();
+  }
+
   Status EmitOp(const Op& op) {
+    for (std::size_t i = 0; i < op.operands.size(); ++i) {
+      if (IsTable(op.operands[i]) && (op.code != OpCode::kRope || i == 0)) {
+        return SimtRefuses(kernel_, "only rope reads the table, as its second operand");
+      }
+    }
     if (IsElementwise(op.code)) return EmitElements(op);
     RowValue& result = At(op.results[0]);
     switch (op.code) {
@@ -146,7 +156,9 @@ class RowBody {
     const int rotary_dim = kernel_.TypeOf(op.operands[1]).dim;
     const auto style = static_cast<ir::RopeStyle>(op.Get(ir::AttributeKey::kStyle));
     const auto place = static_cast<ir::RopePlace>(op.Get(ir::AttributeKey::kPlace));
-    if (inputs_.table < 0) return SimtRefuses(kernel_, "rope needs the table parameter");
+    if (!IsTable(op.operands[1])) {
+      return SimtRefuses(kernel_, "rope takes its table from the kernel's last parameter");
+    }
     if (std::string problem = RopeProblem(spread_.dim, rotary_dim, place); !problem.empty()) {
       return SimtRefuses(kernel_, std::move(problem));
     }
@@ -198,8 +210,8 @@ struct RowEmitter {
     const ir::Scalar w_type = kernel.TypeOf(kernel.body.arguments[1]).scalar;
     RowInputs inputs;
     inputs.x = p["x"];
-    inputs.x_at =
-        Scaled(b.Add(b.Mul(token, p["x_token_stride"]), b.Mul(head, p["x_head_stride"])), x_type);
+    const ValueId token_at = b.Mul(token, p["x_token_stride"]);
+    inputs.x_at = Scaled(b.Add(token_at, b.Mul(head, p["x_head_stride"])), x_type);
     inputs.w = p["w"];
     inputs.w_at = Scaled(b.Add(b.Mul(token, p["w_token_stride"]), head), w_type);
     IfPositionHolds(b, p, Rotates(), token, inputs, [&] {

@@ -41,10 +41,10 @@ class TopKEmitter {
     indices_at_ = b_.Mul(row, p_["indices_stride"]);
     const ValueId has_starts =
         b_.Compare(OpCode::kNe, b_.Emit1(OpCode::kAddress, {p_["starts"]}, kI64), b_.I64(0));
-    const ValueId start = b_.If(
+    origin_ = b_.If(
         has_starts, {kI64}, [&] { return Builder::Values{LoadIndex(b_, p_["starts"], row)}; },
         [&] { return Builder::Values{b_.I64(0)}; })[0];
-    start_ = MaxSigned(b_, start, b_.I64(0));
+    start_ = MaxSigned(b_, origin_, b_.I64(0));
     end_ = MinSigned(b_, VisibleColumns(b_, p_, row), p_["columns"]);
     const ValueId count = MaxSigned(b_, b_.Sub(end_, start_), b_.I64(0));
     b_.If(
@@ -65,16 +65,17 @@ class TopKEmitter {
 
   // Every column of a short row, then -1.
   void EmitAll(ValueId count) {
+    const ValueId first = b_.Sub(start_, origin_);
     b_.For(WideThread(), p_["k"], b_.I64(kTopKThreads), {}, [&](ValueId i, const Builder::Values&) {
       const ValueId is_column = b_.Compare(OpCode::kLt, i, count);
-      StoreIndex(i, b_.Select(is_column, i, b_.I64(-1)));
+      StoreIndex(i, b_.Select(is_column, b_.Add(first, i), b_.I64(-1)));
       return Builder::Values{};
     });
   }
 
   void StoreIndex(ValueId position, ValueId index) {
-    b_.Store(Memory::kI32, p_["indices"], b_.ShlConst(b_.Add(indices_at_, position), 2),
-             b_.Narrow(index));
+    const ValueId at = b_.ShlConst(b_.Add(indices_at_, position), 2);
+    b_.Store(Memory::kI32, p_["indices"], at, b_.Narrow(index));
   }
 
   // The number that the kernel selects by.
@@ -195,7 +196,7 @@ class TopKEmitter {
                  b_.And(relation[1], b_.Compare(OpCode::kLt, equal_rank, wanted64));
              b_.If(b_.Or(relation[0], takes_equal), [&] {
                const ValueId position = b_.Add(larger_rank, MinSigned(b_, equal_rank, wanted64));
-               StoreIndex(position, b_.Sub(column, start_));
+               StoreIndex(position, b_.Sub(column, origin_));
              });
              return Builder::Values{b_.Add(before[0], b_.WidenU(larger_counts.total)),
                                     b_.Add(before[1], b_.WidenU(equal_counts.total))};
@@ -215,8 +216,8 @@ class TopKEmitter {
     const ValueId lower = b_.AddConst(b_.Shl(b_.I32(1), lane), -1);
     b_.If(b_.Compare(OpCode::kEq, lane, b_.I32(0)), [&] {
       const ValueId warp = b_.UdivConst(thread_, kWarp);
-      b_.StoreShared(Memory::kI32, b_.AddConst(b_.ShlConst(warp, 2), counts_at),
-                     b_.Unary(OpCode::kPopcount, votes));
+      const ValueId at = b_.AddConst(b_.ShlConst(warp, 2), counts_at);
+      b_.StoreShared(Memory::kI32, at, b_.Unary(OpCode::kPopcount, votes));
     });
     return b_.Unary(OpCode::kPopcount, b_.And(votes, lower));
   }
@@ -239,7 +240,8 @@ class TopKEmitter {
   ValueId thread_ = -1;
   ValueId logits_at_ = -1;
   ValueId indices_at_ = -1;
-  ValueId start_ = -1;
+  ValueId origin_ = -1;  // the row's start as it was given, to which indices are relative
+  ValueId start_ = -1;   // the first valid column
   ValueId end_ = -1;
 };
 

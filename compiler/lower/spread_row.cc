@@ -212,8 +212,8 @@ LaneElements RopeSpread(Builder& b, const Spread& spread, const LaneElements& x,
   const auto angle = [&](ValueId element) {
     const ValueId index = neox ? b.UremConst(element, half) : b.ShrConst(element, 1);
     const ValueId at = b.Add(table_at, b.WidenU(b.ShlConst(index, 2)));
-    return std::pair(b.Load(Memory::kF32, table, at),
-                     b.Load(Memory::kF32, table, b.AddConst(at, std::int64_t{4} * half)));
+    const ValueId cosine = b.Load(Memory::kF32, table, at);
+    return std::pair(cosine, b.Load(Memory::kF32, table, b.AddConst(at, std::int64_t{4} * half)));
   };
 
   LaneElements turned;
@@ -227,7 +227,8 @@ LaneElements RopeSpread(Builder& b, const Spread& spread, const LaneElements& x,
         neox ? b.Compare(OpCode::kLtU, element, b.I32(half)) : b.I1(i % 2 == 0);
     const ValueId a = b.Mul(own, cosine);
     const ValueId c = b.Mul(partner, sine);
-    const ValueId rotated = b.Select(is_first, b.Sub(a, c), b.Add(a, c));
+    const ValueId first = b.Sub(a, c);
+    const ValueId rotated = b.Select(is_first, first, b.Add(a, c));
     turned.push_back(b.Select(is_rotary, rotated, own));
   }
   return turned;
@@ -248,7 +249,8 @@ LaneElements HadamardSpread(Builder& b, const Spread& spread, LaneElements x) {
       const ValueId is_low = b.Compare(OpCode::kEq, b.AndConst(spread.lane, mask), b.I32(0));
       for (ValueId& element : next) {
         const ValueId partner = b.ShuffleXor(element, mask);
-        element = b.Select(is_low, b.Add(element, partner), b.Sub(partner, element));
+        const ValueId sum = b.Add(element, partner);
+        element = b.Select(is_low, sum, b.Sub(partner, element));
       }
     }
     x = std::move(next);

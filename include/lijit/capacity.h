@@ -37,9 +37,9 @@ std::string_view RoleName(Role role);
 
 // One kind of cache, which some of the layers have.
 struct Cache {
-  std::string name;
+  std::string name = {};
   Role role = Role::kLatent;
-  std::vector<int> layers;        // which, ascending; the first layer is 0
+  std::vector<int> layers = {};   // which, ascending; the first layer is 0
   std::int64_t block_tokens = 0;  // tokens of text that a block covers
   std::int64_t ratio = 1;         // tokens of text that a stored row stands for
   std::int64_t row_bytes = 0;     // 0: by the latent or indexer format
@@ -51,13 +51,13 @@ struct Cache {
 enum class LatentFamily { kV32, kV4 };
 
 struct Model {
-  std::string name;
-  std::string source;  // where its numbers come from
+  std::string name = {};
+  std::string source = {};  // where its numbers come from
   int layers = 0;
-  std::vector<Cache> caches;
+  std::vector<Cache> caches = {};
   LatentFamily family = LatentFamily::kV32;
-  std::string latent_format;            // default: a row of LatentFormats()
-  std::string layout;                   // default: a row of Layouts()
+  std::string latent_format = {};       // default: a row of LatentFormats()
+  std::string layout = {};              // default: a row of Layouts()
   std::int64_t max_model_len = 0;       // default, in tokens
   std::int64_t indexer_heads = 0;       // for query buffers
   std::int64_t indexer_head_dim = 128;  // for rows and query buffers
@@ -84,9 +84,9 @@ const std::vector<LatentFormat>& LatentFormats();
 
 // Pages are padded to a multiple of these, by role.
 struct Layout {
-  std::string name;
+  std::string name = {};
   std::int64_t latent = 1, indexer = 1, window = 1, state = 1;
-  std::string source;
+  std::string source = {};
 };
 const std::vector<Layout>& Layouts();
 Result<Layout> FindLayout(std::string_view name);
@@ -103,7 +103,7 @@ Result<Pool> ParsePool(std::string_view text);
 
 struct Memory {
   // Bytes for the cache, one number a pipeline rank or one for all. Empty: from the rest.
-  std::vector<std::int64_t> cache_bytes;
+  std::vector<std::int64_t> cache_bytes = {};
   std::int64_t total_bytes = 0;  // of a device
   std::int64_t fraction_millionths = 1'000'000;
   std::int64_t weights_bytes = 0;
@@ -111,15 +111,15 @@ struct Memory {
 };
 
 struct Request {
-  Model model;
-  std::string latent_format;          // empty: the model's
+  Model model = {};
+  std::string latent_format = {};     // empty: the model's
   std::int64_t latent_row_bytes = 0;  // not 0: in place of the format's
-  std::optional<Layout> layout;       // none: the model's
+  std::optional<Layout> layout = {};  // none: the model's
   Pool pool = Pool::kOverlay;
   int draft_layers = 0;    // speculative (MTP) layers that are loaded
   int tensor_ranks = 1;    // each holds the whole cache: there is one key head
   int pipeline_ranks = 1;  // each holds its layers' caches
-  Memory memory;
+  Memory memory = {};
   std::int64_t max_model_len = 0;       // tokens; 0: the model's
   std::int64_t batched_tokens = 8192;   // of a scheduler step
   std::int64_t concurrent_batches = 0;  // in flight; 0: 2, or one more than pipeline ranks
@@ -142,14 +142,14 @@ struct Page {
 
 // Layers that share block ids: a block belongs to one group at a time.
 struct Group {
-  std::string name;
+  std::string name = {};
   std::int64_t block_tokens = 0;
   std::int64_t window = 0;
   struct Member {
     std::size_t cache = 0;
-    std::vector<int> layers;
+    std::vector<int> layers = {};
   };
-  std::vector<Member> members;
+  std::vector<Member> members = {};
   std::int64_t page_bytes = 0;      // of all members in all layers
   std::int64_t charged_tokens = 0;  // that a request of max_model_len may hold at once
   std::int64_t request_blocks = 0;  // for them
@@ -159,7 +159,7 @@ struct Group {
 struct Rank {
   int first_layer = 0;
   int layers = 0;
-  std::vector<std::int64_t> group_bytes;  // of this rank's layers, by group
+  std::vector<std::int64_t> group_bytes = {};  // of this rank's layers, by group
   std::int64_t block_bytes = 0;
   std::int64_t cache_bytes = 0;  // given to it
   std::int64_t blocks = 0;       // that fit
@@ -168,13 +168,14 @@ struct Rank {
 
 struct Plan {
   IndexerFormat indexer = IndexerFormat::kFp8;
-  Request request;            // with defaults filled in
-  std::vector<Page> pages;    // one a cache
-  std::int64_t repeats = 0;   // layers of a kind that a group may have
-  std::vector<Group> groups;  // the whole context's first
-  std::vector<Rank> ranks;
+  Request request = {};            // with defaults filled in
+  std::vector<Page> pages = {};    // one a cache
+  std::int64_t repeats = 0;        // layers of a kind that a group may have
+  std::vector<Group> groups = {};  // the whole context's first
+  std::vector<Rank> ranks = {};
   std::int64_t in_flight_tokens = 0;
-  std::int64_t block_bytes = 0;     // of the rank that holds fewest blocks
+  std::size_t tightest = 0;  // the rank that holds fewest blocks; of several the longest block's
+  std::int64_t block_bytes = 0;     // of that rank
   std::int64_t blocks = 0;          // of every rank
   std::int64_t request_blocks = 0;  // of one request of max_model_len
   std::int64_t steady_blocks = 0;
@@ -194,15 +195,15 @@ Result<Plan> MakePlan(const Request& request, IndexerFormat indexer);
 // --- Transients: memory that a step needs besides the cache --------------------------------------
 
 struct Buffer {
-  std::string name;
-  std::string formula;  // "8192 rows * 40960 columns * 4"
+  std::string name = {};
+  std::string formula = {};  // "8192 rows * 40960 columns * 4"
   std::int64_t bytes = 0;
   std::int64_t fused_bytes = 0;  // when selection is fused with scoring
 };
 
 struct Phase {
-  std::string name;  // "prefill", "decode"
-  std::vector<Buffer> buffers;
+  std::string name = {};  // "prefill", "decode"
+  std::vector<Buffer> buffers = {};
   std::int64_t bytes = 0, fused_bytes = 0;
 };
 
@@ -216,10 +217,10 @@ struct Tile {
 };
 
 struct Transients {
-  std::vector<Phase> phases;
+  std::vector<Phase> phases = {};
   std::int64_t peak_bytes = 0, fused_peak_bytes = 0;
-  std::string peak_phase;
-  std::optional<Tile> tile;  // of prefill, if there is a budget
+  std::string peak_phase = {};
+  std::optional<Tile> tile = {};  // of prefill, if there is a budget
 };
 Result<Transients> MakeTransients(const Plan& plan);
 
@@ -230,13 +231,13 @@ struct ObservedRange {
   std::int64_t low = 0, high = 0;  // both included
 };
 struct Observed {
-  std::optional<std::int64_t> tokens;
-  std::optional<std::int64_t> blocks;
-  std::optional<std::int64_t> block_bytes;
-  std::optional<ObservedRange> cache_bytes;
-  std::optional<std::int64_t> max_model_len;
-  std::optional<std::int64_t> concurrency_hundredths;  // rounded
-  std::vector<std::int64_t> group_bytes;               // pages of a block, one number a group
+  std::optional<std::int64_t> tokens = {};
+  std::optional<std::int64_t> blocks = {};
+  std::optional<std::int64_t> block_bytes = {};
+  std::optional<ObservedRange> cache_bytes = {};
+  std::optional<std::int64_t> max_model_len = {};
+  std::optional<std::int64_t> concurrency_hundredths = {};  // rounded
+  std::vector<std::int64_t> group_bytes = {};               // pages of a block, one number a group
 };
 
 // Reads an engine's log: vLLM's "GPU KV cache size: 1,234,567 tokens", "Maximum concurrency for
@@ -245,21 +246,21 @@ struct Observed {
 Result<Observed> ParseEngineLog(std::string_view text);
 
 struct Comparison {
-  std::string quantity;
-  std::string ours, theirs;
+  std::string quantity = {};
+  std::string ours = {}, theirs = {};
   bool agrees = false;
 };
 
 struct Explanation {
-  std::string cause;  // short name: "page padding", "null block", ...
-  std::string detail;
+  std::string cause = {};  // short name: "page padding", "null block", ...
+  std::string detail = {};
 };
 
 struct Reconciliation {
-  std::vector<Comparison> comparisons;
+  std::vector<Comparison> comparisons = {};
   bool agrees = false;  // all of them
   // Each of these alone makes all numbers agree exactly.
-  std::vector<Explanation> explanations;
+  std::vector<Explanation> explanations = {};
   std::int64_t unexplained_bytes = 0;  // ours minus theirs; 0 if explained or in agreement
 };
 

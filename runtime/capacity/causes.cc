@@ -157,8 +157,12 @@ std::vector<Variant> OtherPipeline(const Plan& plan, const Observed&) {
   for (const int ranks : {1, 2, 4, 8}) {
     if (ranks == plan.request.pipeline_ranks || ranks > plan.request.model.layers) continue;
     if (plan.request.memory.cache_bytes.size() > 1) continue;
-    variants.push_back(Changed(plan, fmt::format("the engine has {} pipeline ranks", ranks)));
-    variants.back().request.pipeline_ranks = ranks;
+    // With the batches that such an engine has in flight, or with ours.
+    for (const std::int64_t batches : {std::int64_t{0}, plan.request.concurrent_batches}) {
+      variants.push_back(Changed(plan, fmt::format("the engine has {} pipeline ranks", ranks)));
+      variants.back().request.pipeline_ranks = ranks;
+      variants.back().request.concurrent_batches = batches;
+    }
   }
   return variants;
 }

@@ -83,6 +83,10 @@ Result<Rank> MakeRank(const Plan& plan, std::size_t index, int first, int layers
   return rank;
 }
 
+bool IsTighter(const Rank& a, const Rank& b) {
+  return a.blocks != b.blocks ? a.blocks < b.blocks : a.block_bytes > b.block_bytes;
+}
+
 Status MakeRanks(Plan& plan) {
   const Request& request = plan.request;
   const std::vector<int> layers = LayersOfRanks(request.model.layers, request.pipeline_ranks);
@@ -93,11 +97,11 @@ Status MakeRanks(Plan& plan) {
     plan.ranks.push_back(std::move(rank));
     first += layers[i];
   }
-  const auto fewest =
-      std::min_element(plan.ranks.begin(), plan.ranks.end(),
-                       [](const Rank& a, const Rank& b) { return a.blocks < b.blocks; });
-  plan.blocks = fewest->blocks;
-  plan.block_bytes = fewest->block_bytes;
+  for (std::size_t i = 1; i < plan.ranks.size(); ++i) {
+    if (IsTighter(plan.ranks[i], plan.ranks[plan.tightest])) plan.tightest = i;
+  }
+  plan.blocks = plan.ranks[plan.tightest].blocks;
+  plan.block_bytes = plan.ranks[plan.tightest].block_bytes;
   for (Rank& rank : plan.ranks) {
     rank.spare_bytes = rank.cache_bytes - plan.blocks * rank.block_bytes;
   }

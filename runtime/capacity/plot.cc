@@ -15,13 +15,20 @@ constexpr std::int64_t kLeft = 1100, kRight = 200, kTop = 500, kBottom = 600;
 constexpr std::int64_t kPlotWidth = kWidth - kLeft - kRight;
 constexpr std::int64_t kPlotHeight = kHeight - kTop - kBottom;
 constexpr std::int64_t kPoints = 120;
-constexpr int kTicks = 5;
+constexpr std::int64_t kTicks = 5;
 
 std::string_view ColorOf(IndexerFormat format) {
   return format == IndexerFormat::kFp8 ? "#6b7280" : "#0f766e";
 }
 
 std::string Tenths(std::int64_t value) { return fmt::format("{}.{}", value / 10, value % 10); }
+
+// floor(whole * part / parts) of part <= parts.
+std::int64_t Share(std::int64_t whole, std::int64_t part, std::int64_t parts) {
+  const Result<std::int64_t> share = MultiplyDivide(whole, part, parts, "share");
+  LIJIT_CHECK(share.ok());
+  return *share;
+}
 
 struct Point {
   std::int64_t bytes = 0, tokens = 0;
@@ -30,7 +37,7 @@ struct Point {
 Result<std::vector<Point>> Curve(Request request, IndexerFormat format, std::int64_t high) {
   std::vector<Point> points;
   for (std::int64_t i = 0; i <= kPoints; ++i) {
-    LIJIT_ASSIGN(const std::int64_t bytes, MultiplyDivide(high, i, kPoints, "memory"));
+    const std::int64_t bytes = Share(high, i, kPoints);
     request.memory = {.cache_bytes = {bytes}};
     LIJIT_ASSIGN(const Plan plan, MakePlan(request, format));
     points.push_back({bytes, plan.tokens});
@@ -39,15 +46,11 @@ Result<std::vector<Point>> Curve(Request request, IndexerFormat format, std::int
 }
 
 std::int64_t X(std::int64_t bytes, std::int64_t high) {
-  const Result<std::int64_t> x = MultiplyDivide(bytes, kPlotWidth, high, "x");
-  LIJIT_CHECK(x.ok());  // bytes <= high
-  return kLeft + *x;
+  return kLeft + Share(kPlotWidth, bytes, high);
 }
 
 std::int64_t Y(std::int64_t tokens, std::int64_t most) {
-  const Result<std::int64_t> y = MultiplyDivide(tokens, kPlotHeight, most, "y");
-  LIJIT_CHECK(y.ok());  // tokens <= most
-  return kTop + kPlotHeight - *y;
+  return kTop + kPlotHeight - Share(kPlotHeight, tokens, most);
 }
 
 void AddText(std::string& svg, std::int64_t x, std::int64_t y, std::string_view anchor,
@@ -80,7 +83,7 @@ std::string GiB(std::int64_t bytes) {
 
 void AddAxes(std::string& svg, std::int64_t high, std::int64_t most) {
   for (std::int64_t i = 0; i <= kTicks; ++i) {
-    const std::int64_t bytes = high / kTicks * i, tokens = most / kTicks * i;
+    const std::int64_t bytes = Share(high, i, kTicks), tokens = Share(most, i, kTicks);
     const std::int64_t x = X(bytes, high), y = Y(tokens, most);
     svg += fmt::format("<path d=\"M{} {}V{}M{} {}H{}\" stroke=\"#e5e7eb\"/>\n", Tenths(x),
                        Tenths(kTop), Tenths(kTop + kPlotHeight), Tenths(kLeft), Tenths(y),

@@ -20,10 +20,7 @@ std::string RangeText(std::int64_t low, std::int64_t high) {
   return low == high ? Grouped(low) : Grouped(low) + " to " + Grouped(high);
 }
 
-const Rank& Tightest(const Plan& plan) {
-  return *std::min_element(plan.ranks.begin(), plan.ranks.end(),
-                           [](const Rank& a, const Rank& b) { return a.blocks < b.blocks; });
-}
+const Rank& Tightest(const Plan& plan) { return plan.ranks[plan.tightest]; }
 
 Result<PlanRange> PlansOf(const Variant& variant, const Observed& observed) {
   Request low = variant.request, high = variant.request;

@@ -82,10 +82,7 @@ Result<std::string> Optimize(const OptimizeRequest& request) {
   LIJIT_ASSIGN(ir::Module module, ParseText(request.text, request.name, request.parameters));
   std::vector<std::string> passes = request.passes;
   if (request.all_passes) {
-    for (const lower::Pass& pass : lower::AllPasses()) {
-      // Of the schedules the one that does every kernel.
-      if (!pass.name.starts_with("schedule_mma")) passes.emplace_back(pass.name);
-    }
+    for (const lower::Pass& pass : lower::AllPasses()) passes.emplace_back(pass.name);
   }
   for (const std::string& pass : passes) LIJIT_TRY(lower::RunPass(module, target, pass));
   return ir::Print(module);

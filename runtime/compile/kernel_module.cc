@@ -6,6 +6,7 @@
 #include "compiler/ir/shipped_modules.h"
 #include "compiler/ir/verifier.h"
 #include "compiler/lower/lower.h"
+#include "compiler/lower/spread_row.h"
 
 namespace lijit::runtime {
 namespace {
@@ -67,6 +68,14 @@ Status CheckTypes(const IndexerConfig& config) {
                                      DTypeName(config.input), DTypeName(config.weight)));
 }
 
+Status CheckRotation(const IndexerConfig& config) {
+  if (!config.rotation) return {};
+  const auto place = config.rotation->last ? ir::RopePlace::kLast : ir::RopePlace::kFirst;
+  std::string problem = lower::RopeProblem(config.head_dim, config.rotation->rope_dim, place);
+  if (problem.empty()) return {};
+  return InvalidArgument(std::move(problem));
+}
+
 }  // namespace
 
 std::string_view ShippedText(std::string_view name) {
@@ -112,6 +121,7 @@ Result<KernelModules> KernelModules::Create(const IndexerConfig& config) {
   modules.shipped_.formats = modules.module_.formats;
   LIJIT_TRY(AddShippedKernels(modules.shipped_, config));
   LIJIT_TRY(CheckSound(modules.shipped_, "configuration", ""));
+  LIJIT_TRY(CheckRotation(config));
   modules.layout_ = modules.shipped_.layouts[0];
   for (const ir::Kernel& kernel : modules.module_.kernels) {
     if (kernel.layout >= 0) {

@@ -11,7 +11,7 @@ namespace {
 
 // Instructions a warp runs before the next warp's turn: large, because turns cost time; not
 // endless, because a warp may poll for what another one writes.
-constexpr std::uint64_t kQuantum = 1 << 16;
+constexpr std::uint64_t kQuantum = 1 << 14;
 
 unsigned ThreadCount(const LaunchShape& shape) {
   return shape.block[0] * shape.block[1] * shape.block[2];

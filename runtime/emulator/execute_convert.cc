@@ -58,7 +58,6 @@ struct F64Type {
 inline constexpr FloatFormat kTf32Format{8, 10, 127, 0x3fbff, true, 0x3ffff};
 struct Tf32Type {
   static constexpr bool kIsInteger = false;
-  static constexpr bool kIsF64 = false;
   static std::uint64_t Write(const Instruction& in, double value) {
     if (std::isnan(value)) return kF32Format.nan;
     const std::uint64_t code = EncodeFloat(kTf32Format, value, in.rounding, in.satfinite);

@@ -11,10 +11,10 @@
 #include "runtime/emulator/program.h"
 #include "runtime/emulator/warp.h"
 
-#if defined(__clang__)
-#define LIJIT_INDEPENDENT_LANES _Pragma("clang loop vectorize(assume_safety)")
-#else
+#if defined(__GNUC__) && !defined(__clang__)
 #define LIJIT_INDEPENDENT_LANES _Pragma("GCC ivdep")
+#else
+#define LIJIT_INDEPENDENT_LANES  // clang's hint is a demand: where it cannot be met, it warns
 #endif
 
 namespace lijit::emulator {

@@ -9,6 +9,7 @@ namespace lijit::runtime {
 namespace {
 
 constexpr std::int64_t kPageAlignment = 64;
+constexpr std::int64_t kMaxExtent = std::int64_t{1} << 59;  // elements of up to 8 bytes
 
 std::string RuleText(const TensorRule& rule) {
   std::string sizes;
@@ -31,20 +32,42 @@ bool ShapeFits(const Tensor& tensor, const TensorRule& rule) {
   return true;
 }
 
+Status CheckSizes(const Tensor& tensor, const TensorRule& rule) {
+  for (int i = 0; i < tensor.rank; ++i) {
+    if (tensor.shape[static_cast<std::size_t>(i)] <= kMaxSize) continue;
+    return InvalidArgument(
+        fmt::format("{} is {}; accepted are sizes up to 2^40", rule.name, tensor.ToText()));
+  }
+  return {};
+}
+
 Status CheckStrides(const Tensor& tensor, const TensorRule& rule) {
+  if (tensor.elements() == 0) return {};  // whatever they are, nothing is reached by them
   std::int64_t dense = 1;
+  std::int64_t extent = 0;  // steps of one element from the first to the last one
   for (int i = tensor.rank - 1; i >= 0; --i) {
     const auto at = static_cast<std::size_t>(i);
-    const bool must_be_dense = i >= tensor.rank - rule.contiguous;
     const std::int64_t stride = tensor.stride[at];
-    if (tensor.shape[at] > 1 && (stride < 0 || (must_be_dense && stride != dense))) {
-      return InvalidArgument(fmt::format(
-          "{} has stride {} in dimension {}; accepted is {}", rule.name, stride, i,
-          must_be_dense
-              ? fmt::format("{} (the last {} dimensions are contiguous)", dense, rule.contiguous)
-              : std::string("any from 0")));
+    const std::int64_t steps = tensor.shape[at] - 1;
+    if (steps > 0) {
+      const bool must_be_dense = i >= tensor.rank - rule.contiguous;
+      if (stride < 0 || (must_be_dense && stride != dense)) {
+        return InvalidArgument(fmt::format(
+            "{} has stride {} in dimension {}; accepted is {}", rule.name, stride, i,
+            must_be_dense
+                ? fmt::format("{} (the last {} dimensions are contiguous)", dense, rule.contiguous)
+                : std::string("any from 0")));
+      }
+      std::int64_t step = 0;
+      if (__builtin_mul_overflow(stride, steps, &step) ||
+          __builtin_add_overflow(extent, step, &extent) || extent > kMaxExtent) {
+        return InvalidArgument(
+            fmt::format("{} is {} with stride {} in dimension {}; it does not fit an address space",
+                        rule.name, tensor.ToText(), stride, i));
+      }
     }
-    dense *= tensor.shape[at];
+    // Looked at only while all dimensions are dense, and then the extent has just been checked.
+    if (__builtin_mul_overflow(dense, tensor.shape[at], &dense)) dense = kMaxExtent;
   }
   return {};
 }
@@ -56,18 +79,26 @@ Status CheckTensor(const Tensor& tensor, const TensorRule& rule) {
     return InvalidArgument(
         fmt::format("{} is {}; accepted is {}", rule.name, tensor.ToText(), RuleText(rule)));
   }
+  LIJIT_TRY(CheckSizes(tensor, rule));
   LIJIT_TRY(CheckStrides(tensor, rule));
-  const auto bytes = static_cast<DeviceAddress>(DTypeBytes(tensor.dtype));
   // Rows of codes are read as 32-bit words.
-  const DeviceAddress alignment = tensor.dtype == DType::kU8 ? 4 : bytes;
+  const int alignment = tensor.dtype == DType::kU8 ? 4 : DTypeBytes(tensor.dtype);
   if (tensor.elements() > 0 && tensor.data == 0) {
     return InvalidArgument(fmt::format("{} is {} at the null address", rule.name, tensor.ToText()));
   }
-  if (tensor.data % alignment != 0) {
+  if (tensor.data % static_cast<DeviceAddress>(alignment) != 0) {
     return InvalidArgument(fmt::format("{} is at address {:#x}; accepted are multiples of {}",
                                        rule.name, tensor.data, alignment));
   }
   return {};
+}
+
+Status CheckOutputRows(const Tensor& tensor, const TensorRule& rule) {
+  LIJIT_TRY(CheckTensor(tensor, rule));
+  if (tensor.shape[0] <= 1 || tensor.stride[0] >= tensor.shape[1]) return {};
+  return InvalidArgument(
+      fmt::format("{} has stride {} in dimension 0, so its rows overlap; accepted is any from {}",
+                  rule.name, tensor.stride[0], tensor.shape[1]));
 }
 
 Status CheckAbsent(const Tensor& tensor, std::string_view name, std::string_view why) {

@@ -14,9 +14,11 @@ namespace lijit::runtime {
 
 // A size that may be anything from 0.
 inline constexpr std::int64_t kAnySize = -1;
+inline constexpr std::int64_t kMaxSize = std::int64_t{1} << 40;
 
 // What a tensor must be. Strides of dimensions before the last `contiguous` ones may be anything
-// from 0; dimensions of one element may have any stride.
+// from 0; dimensions of one element, and tensors of none, may have any stride. No size is above
+// kMaxSize, and all of it fits an address space.
 struct TensorRule {
   std::string_view name;
   DType dtype;
@@ -24,6 +26,9 @@ struct TensorRule {
   int contiguous = 1;  // how many of the last dimensions are contiguous
 };
 Status CheckTensor(const Tensor& tensor, const TensorRule& rule);
+
+// The same for an output of two dimensions, whose rows must not overlap.
+Status CheckOutputRows(const Tensor& tensor, const TensorRule& rule);
 
 // A tensor that has to be absent, since the format does not store it.
 Status CheckAbsent(const Tensor& tensor, std::string_view name, std::string_view why);

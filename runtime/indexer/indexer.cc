@@ -13,6 +13,7 @@ namespace lijit {
 
 using ir::KernelKind;
 using runtime::CheckAbsent;
+using runtime::CheckOutputRows;
 using runtime::CheckPool;
 using runtime::CheckRange;
 using runtime::CheckTensor;
@@ -214,7 +215,7 @@ Status Indexer::LogitsRagged(const LogitsRaggedArguments& a, Stream stream) {
   LIJIT_TRY(CheckTensor(a.weights, {"weights", DType::kF32, {rows, m.heads()}}));
   LIJIT_TRY(CheckTensor(a.starts, {"starts", DType::kI32, {rows}}));
   LIJIT_TRY(CheckTensor(a.ends, {"ends", DType::kI32, {rows}}));
-  LIJIT_TRY(CheckTensor(a.out, {"out", DType::kF32, {rows, kAnySize}}));
+  LIJIT_TRY(CheckOutputRows(a.out, {"out", DType::kF32, {rows, kAnySize}}));
   LIJIT_TRY(CheckRange("width of out", width, keys, kMaxRows));
 
   lower::LogitsRaggedParameters p;
@@ -253,7 +254,7 @@ Status Indexer::LogitsPaged(const LogitsPagedArguments& a, Stream stream) {
   LIJIT_TRY(CheckTensor(a.block_table, {"block_table", DType::kI32, {batch, kAnySize}}));
   LIJIT_TRY(m.CheckLengths(a.context_lens, "context_lens", batch, next_n, a.ratio));
   LIJIT_TRY(CheckTensor(a.weights, {"weights", DType::kF32, {batch * next_n, m.heads()}}));
-  LIJIT_TRY(CheckTensor(a.out, {"out", DType::kF32, {batch * next_n, kAnySize}}));
+  LIJIT_TRY(CheckOutputRows(a.out, {"out", DType::kF32, {batch * next_n, kAnySize}}));
   LIJIT_TRY(CheckRange("width of out", width, 0, kMaxRows));
 
   lower::LogitsPagedParameters p;
@@ -301,7 +302,7 @@ Status Indexer::TopK(const TopKArguments& a, Stream stream) {
         "logits has {} rows; accepted are multiples of next_n, which is {}", rows, next_n));
   }
   LIJIT_TRY(m.CheckLengths(a.ends, "ends", rows / next_n, next_n, a.ratio));
-  LIJIT_TRY(CheckTensor(a.indices, {"indices", DType::kI32, {rows, a.k}}));
+  LIJIT_TRY(CheckOutputRows(a.indices, {"indices", DType::kI32, {rows, a.k}}));
 
   lower::TopKParameters p;
   p.logits = a.logits.data;

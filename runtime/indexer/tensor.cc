@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <limits>
+
 #include "lijit/result.h"
 
 namespace lijit {
@@ -14,6 +16,13 @@ struct DTypeRow {
 };
 constexpr DTypeRow kDTypes[] = {{"u8", 1},  {"i32", 4},  {"i64", 8},
                                 {"f32", 4}, {"bf16", 2}, {"f16", 2}};
+
+// The product, or the largest number if it is beyond that. Shapes are the caller's and unchecked.
+std::int64_t MultiplyCapped(std::int64_t a, std::int64_t b) {
+  std::int64_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<std::int64_t>::max()
+                                                : product;
+}
 
 }  // namespace
 
@@ -31,7 +40,7 @@ Tensor Tensor::Contiguous(DeviceAddress data, DType dtype,
   std::int64_t stride = 1;
   for (int i = tensor.rank - 1; i >= 0; --i) {
     tensor.stride[static_cast<std::size_t>(i)] = stride;
-    stride *= tensor.shape[static_cast<std::size_t>(i)];
+    stride = MultiplyCapped(stride, tensor.shape[static_cast<std::size_t>(i)]);
   }
   return tensor;
 }
@@ -44,7 +53,7 @@ Tensor Tensor::WithStride(int dimension, std::int64_t elements) const {
 
 std::int64_t Tensor::elements() const {
   std::int64_t count = rank == 0 ? 0 : 1;
-  for (int i = 0; i < rank; ++i) count *= shape[static_cast<std::size_t>(i)];
+  for (int i = 0; i < rank; ++i) count = MultiplyCapped(count, shape[static_cast<std::size_t>(i)]);
   return count;
 }
 

@@ -11,8 +11,6 @@ namespace {
 
 using ir::KernelKind;
 
-std::size_t Size(std::int64_t number) { return static_cast<std::size_t>(number); }
-
 // A pool up to this size is compared whole, a larger one where it may be written.
 constexpr std::int64_t kWholePoolBytes = std::int64_t{16} << 20;
 
@@ -199,7 +197,7 @@ void ScoringCase::Compare(const Status& status, std::vector<float> logits) {
   if (options_.tail == Tail::kKeep) {
     std::replace(expected_.begin(), expected_.end(), -kInfinity, PoisonNumber());
   }
-  got_ = memory_.Read<float>(out_);
+  got_ = Output();
   EXPECT_TRUE(SameBits(got_, expected_));
   EXPECT_TRUE(memory_.GapsArePoisoned(out_));
 }

@@ -102,6 +102,8 @@ class ScoringCase {
   // found.
   const std::vector<float>& expected() const { return expected_; }
   const std::vector<float>& got() const { return got_; }
+  // The output now.
+  std::vector<float> Output() { return memory_.Read<float>(out_); }
 
  protected:
   ScoringCase(TestIndexer& indexer, ScoringOptions options, std::int64_t rows);
@@ -186,6 +188,7 @@ class TopKCase {
   TestMemory memory_;
 };
 
+inline std::size_t Size(std::int64_t number) { return static_cast<std::size_t>(number); }
 inline constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 }  // namespace lijit::tests

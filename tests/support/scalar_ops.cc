@@ -41,7 +41,8 @@ const ir::ElementCodes& F16() {
 std::uint64_t Ue8m0(float x) {
   if (std::isnan(x)) return 255;
   if (std::isinf(x)) return 254;
-  const int exponent = x == 0 ? -127 : std::ilogb(x);
+  if (x == 0) return 0;
+  const int exponent = std::ilogb(x);
   const bool exact = x == std::ldexp(1.0f, exponent);
   return static_cast<std::uint64_t>(std::clamp(exponent + 127 + (exact ? 0 : 1), 0, 254));
 }

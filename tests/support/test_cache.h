@@ -38,15 +38,15 @@ class Slab {
 };
 
 struct CacheOptions {
-  std::vector<int> lengths = {65};  // keys of each request
-  std::int64_t page_stride = 0;     // bytes; 0: those of a page
-  std::int64_t page_count = 0;      // 0: as many as needed and two more
-  std::vector<std::int32_t> pages;  // in the order of their use; empty: all, shuffled
-  std::int64_t table_width = 0;     // 0: as the longest request needs it, at least 1
-  std::int64_t table_stride = 0;    // on the device; 0: dense
-  std::shared_ptr<Slab> slab;       // null: one of its own
-  std::int64_t slab_offset = 0;     // bytes before the first page
-  std::vector<float> keys;          // [sum of lengths, dim]; empty: random
+  std::vector<int> lengths = {65};       // keys of each request
+  std::int64_t page_stride = 0;          // bytes; 0: those of a page
+  std::int64_t page_count = 0;           // 0: as many as needed and two more
+  std::vector<std::int32_t> pages = {};  // in the order of their use; empty: all, shuffled
+  std::int64_t table_width = 0;          // 0: as the longest request needs it, at least 1
+  std::int64_t table_stride = 0;         // on the device; 0: dense
+  std::shared_ptr<Slab> slab = {};       // null: one of its own
+  std::int64_t slab_offset = 0;          // bytes before the first page
+  std::vector<float> keys = {};          // [sum of lengths, dim]; empty: random
   std::uint64_t seed = 1;
 };
 

@@ -70,12 +70,14 @@ cache::CacheConfig TestCacheConfig() {
 TestIndexer& TestIndexer::Of(const IndexerConfig& config, std::string_view target) {
   static std::map<std::string, std::unique_ptr<TestIndexer>> indexers;
   std::unique_ptr<TestIndexer>& indexer = indexers[NameOf(config, target)];
-  if (indexer == nullptr) indexer.reset(new TestIndexer(config, target));
+  if (indexer == nullptr) {
+    indexer = std::make_unique<TestIndexer>(EmulatedRuntime(target), config);
+  }
   return *indexer;
 }
 
-TestIndexer::TestIndexer(const IndexerConfig& config, std::string_view target)
-    : runtime_(EmulatedRuntime(target)), indexer_(MustHave(Indexer::Create(runtime_, config))) {
+TestIndexer::TestIndexer(const std::shared_ptr<Runtime>& runtime, const IndexerConfig& config)
+    : runtime_(runtime), indexer_(MustHave(Indexer::Create(runtime_, config))) {
   const auto modules = MustHave(runtime::KernelModules::Create(config));
   for (const ir::KernelKindRow& row : ir::AllKernelKinds()) {
     modules_.push_back(MustHave(modules.Extract(row.kind)));

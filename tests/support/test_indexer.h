@@ -19,6 +19,7 @@ class TestIndexer {
  public:
   // Shared by all tests of a program, and its kernels by all programs of a build folder.
   static TestIndexer& Of(const IndexerConfig& config, std::string_view target = "sm_86");
+  TestIndexer(const std::shared_ptr<Runtime>& runtime, const IndexerConfig& config);
 
   Indexer* operator->() const { return indexer_.get(); }
   Device& device() const { return runtime_->device(); }
@@ -40,7 +41,6 @@ class TestIndexer {
   ir::EvaluatedRows EncodeQueries(std::span<const float> numbers) const;
 
  private:
-  TestIndexer(const IndexerConfig& config, std::string_view target);
   ir::EvaluatedRows Encode(std::span<const float> numbers, int scale_bytes) const;
 
   std::shared_ptr<Runtime> runtime_;

@@ -50,6 +50,13 @@ class TestMemory {
   // An output or a pool that costs nothing but the pages that are touched.
   Tensor Raw(DType dtype, const Sizes& shape, std::int64_t row_stride = 0);
 
+  // Overwrites the elements of a tensor.
+  template <typename T>
+  void Write(const Tensor& tensor, const std::vector<T>& data) {
+    WriteBytes(tensor, std::as_bytes(std::span(data)));
+  }
+  void WriteBytes(const Tensor& tensor, std::span<const std::byte> data);
+
   // The elements, row-major, without what lies between the rows of the last dimension.
   template <typename T>
   std::vector<T> Read(const Tensor& tensor) {
@@ -69,6 +76,9 @@ class TestMemory {
 
 // A tensor at `data`; strides as above.
 Tensor ViewOf(DeviceAddress data, DType dtype, const Sizes& shape, const Sizes& strides = {});
+
+// The last `count` of the tensor's first dimension.
+Tensor TailOf(const Tensor& tensor, std::int64_t count);
 
 // Equal in every bit, NaN equal to NaN. Says how many places differ, and the first one.
 ::testing::AssertionResult SameBits(std::span<const float> got, std::span<const float> wanted);

@@ -4,7 +4,7 @@
 #include <fmt/args.h>
 #include <fmt/format.h>
 
-#include <optional>
+#include <algorithm>
 #include <string_view>
 #include <vector>
 
@@ -81,6 +81,20 @@ std::string FloatLiteral(std::uint32_t bits) {
   return text + "f";
 }
 
+bool IsIdentifier(std::string_view name) {
+  const auto is_letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  };
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  return !name.empty() && is_letter(name[0]) &&
+         std::all_of(name.begin(), name.end(), [&](char c) { return is_letter(c) || is_digit(c); });
+}
+
+// The underscore keeps it apart from words of the language and from the printer's own names.
+std::string ParameterName(std::string_view name, std::size_t index) {
+  return IsIdentifier(name) ? fmt::format("{}_", name) : fmt::format("parameter{}", index);
+}
+
 bool Matches(OperandType wanted, const ir::Type& type) {
   switch (wanted) {
     case OperandType::kI32:
@@ -105,12 +119,14 @@ class CudaPrinter {
 
   Result<std::string> Print() {
     FindWritten(kernel_.body);
-    const Op& first = kernel_.body.ops[0];
-    if (first.code == OpCode::kTileScores) PrintTemplate(first);
+    if (!kernel_.body.ops.empty() && kernel_.body.ops[0].code == OpCode::kTileScores) {
+      PrintTemplate(kernel_.body.ops[0]);
+    }
     std::string parameters;
-    for (const ValueId id : kernel_.body.arguments) {
-      names_[Index(id)] = kernel_.values[Index(id)].name;
-      if (!parameters.empty()) parameters += ",\n    ";
+    for (std::size_t i = 0; i < kernel_.body.arguments.size(); ++i) {
+      const ValueId id = kernel_.body.arguments[i];
+      names_[Index(id)] = ParameterName(kernel_.values[Index(id)].name, i);
+      if (i > 0) parameters += ",\n    ";
       parameters += ParameterText(id);
     }
     body_.Format("extern \"C\" __global__ void __launch_bounds__({}) {}(", kernel_.threads,
@@ -395,6 +411,10 @@ class CudaPrinter {
 Result<std::string> EmitCuda(const ir::Module& module) {
   if (module.kernels.size() != 1 || !module.kernels[0].is_entry) {
     return InvalidArgument("CUDA is emitted for a module of one entry; lower one kernel first");
+  }
+  if (!IsIdentifier(module.kernels[0].name)) {
+    return InvalidArgument(fmt::format(
+        "@{} is no name for a CUDA kernel; letters, digits and _ are", module.kernels[0].name));
   }
   return CudaPrinter(module, module.kernels[0]).Print();
 }

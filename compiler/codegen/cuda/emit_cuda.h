@@ -10,7 +10,8 @@
 namespace lijit::codegen {
 
 // The source of the module's only kernel, an entry of kAny and kLow ops. InvalidArgument: the
-// module has another number of kernels, or the kernel is no entry, or an op is not lowered.
+// module has another number of kernels, or the kernel is no entry, or its name is no identifier, or
+// an op is not lowered.
 Result<std::string> EmitCuda(const ir::Module& module);
 
 }  // namespace lijit::codegen

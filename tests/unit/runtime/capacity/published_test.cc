@@ -159,6 +159,23 @@ TEST(Published, V32HasOneGroupWithoutPadding) {
   EXPECT_EQ(plan.request_blocks, 163'840 / 64);
 }
 
+// vLLM #44376, before the overlay: V4-Flash, 30,000 tokens, 2 batches of 8,192. The check asked for
+// "6.66 GiB", at 22 sets of the whole context's three page sizes a block, and found that "5.44 GiB"
+// hold 13,528 tokens.
+TEST(Published, BlocksThatTheStartChecks) {
+  constexpr std::int64_t kCheckedBlock = 22 * (37'440 + 8'640 + 1'728);
+  Request request = RequestFor("deepseek-v4-flash");
+  request.max_model_len = 30'000;
+  const Plan plan = PlanOf(request, kFp8);
+  EXPECT_EQ(plan.request_blocks, 6'800);
+  EXPECT_EQ((plan.request_blocks * kCheckedBlock * 100 + kGiB / 2) / kGiB, 666);
+  request.max_model_len = 13'528;
+  const std::int64_t held = PlanOf(request, kFp8).request_blocks;
+  request.max_model_len = 13'529;
+  EXPECT_GT(PlanOf(request, kFp8).request_blocks, held);
+  EXPECT_EQ((held * kCheckedBlock * 100 + kGiB / 2) / kGiB, 544);
+}
+
 // Five groups: windows are cut in two, 22 and 21 layers.
 TEST(Published, GroupsOfV4Flash) {
   const Plan plan = PlanOf(RequestFor("deepseek-v4-flash"), kFp8);

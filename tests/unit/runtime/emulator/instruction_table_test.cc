@@ -116,7 +116,9 @@ constexpr std::string_view kSamples[] = {"add.s32 r, s, t",
                                          "match.any.sync.b64 r, d, s",
                                          "redux.sync.xor.b32 r, s, t",
                                          "elect.sync _|p, -1",
-                                         "activemask.b32 r"};
+                                         "activemask.b32 r",
+                                         "mma.sync.aligned.m16n8k32.row.col.s32.s8.u8.s32 "
+                                         "{r, s, t, u}, {r, s, t, u}, {r, s}, {r, s, t, u}"};
 
 TEST(InstructionTableTest, SamplesDecode) {
   for (const std::string_view sample : kSamples) {

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fields that others rely on: their names and types (README.md, "JSON"). More are welcome.
+#include <algorithm>
+#include <span>
+
+#include "tests/cli/cli_fixture.h"
+
+namespace lijit::cli {
+namespace {
+
+struct Field {
+  const char* path;  // a JSON pointer; "*" is the first element of a list
+  const char* type;  // as json::type_name says; "x|null" may also be null
+};
+
+constexpr Field kRunFields[] = {
+    {"/ok", "boolean"},
+    {"/bitwise_equal", "boolean"},
+    {"/calc_diff", "number"},
+    {"/topk_equal", "boolean"},
+    {"/recall", "number"},
+    {"/calc_diff_unquantized", "number"},
+    {"/device", "string"},
+    {"/target", "string"},
+    {"/backend", "string"},
+    {"/schedule", "string"},
+    {"/format", "string"},
+    {"/op", "string"},
+    {"/cache", "string"},
+    {"/compile_ms", "number"},
+    {"/findings", "array"},
+    {"/instructions", "number|null"},
+    {"/kernel_us", "number|null"},
+};
+constexpr Field kWarmFields[] = {
+    {"/kernels", "number"},
+    {"/compiled", "number"},
+    {"/hits", "number"},
+    {"/failed", "number"},
+    {"/seconds", "number"},
+    {"/median_compile_ms", "number|null"},
+    {"/entries", "array"},
+    {"/entries/*/key", "string"},
+    {"/entries/*/kernel", "string"},
+    {"/entries/*/target", "string"},
+    {"/entries/*/backend", "string"},
+    {"/entries/*/compile_ms", "number"},
+    {"/entries/*/cubin_bytes", "number"},
+};
+constexpr Field kStatsFields[] = {
+    {"/entries", "number"},         {"/bytes", "number"},
+    {"/counters", "object"},        {"/counters/hit_disk", "number"},
+    {"/counters/absent", "number"}, {"/counters/bad_checksum", "number"},
+};
+constexpr Field kListFields[] = {
+    {"/entries/*/key", "string"}, {"/entries/*/path", "string"}, {"/entries/*/bytes", "number"}};
+constexpr Field kVerifyFields[] = {
+    {"/ok", "boolean"}, {"/entries", "number"}, {"/damaged", "array"}};
+constexpr Field kDumpFields[] = {
+    {"/kind", "string"},
+    {"/generation", "string"},
+    {"/target", "string"},
+    {"/accelerated", "boolean"},
+    {"/runs_on", "array"},
+    {"/runs_on/*", "number"},
+    {"/toolkit", "string"},
+    {"/kernels", "array"},
+    {"/kernels/*/name", "string"},
+    {"/kernels/*/registers", "number"},
+    {"/kernels/*/shared_bytes", "number"},
+    {"/kernels/*/local_bytes", "number"},
+    {"/kernels/*/constant_bytes", "number"},
+    {"/kernels/*/param_bytes", "number"},
+    {"/kernels/*/max_threads", "number"},
+    {"/kernels/*/barriers", "number"},
+    {"/kernels/*/spills", "number|null"},
+    {"/problems", "array"},
+};
+constexpr Field kTargetsFields[] = {
+    {"/rows", "array"},
+    {"/rows/*/target", "string"},
+    {"/rows/*/format", "string"},
+    {"/rows/*/op", "string"},
+    {"/rows/*/schedule", "string"},
+    {"/rows/*/backend", "string"},
+    {"/rows/*/evidence", "string"},
+};
+constexpr Field kDoctorFields[] = {
+    {"/ok", "boolean"},       {"/driver", "string|null"}, {"/devices", "array"},
+    {"/nvrtc", "object"},     {"/nvrtc/path", "string"},  {"/nvrtc/version", "string"},
+    {"/nvjitlink", "object"}, {"/llvm", "string"},        {"/cache_dir", "string"},
+    {"/problems", "array"},
+};
+
+// The field's value, or nullptr.
+const json* Find(const json& object, std::string_view path) {
+  const json* value = &object;
+  while (!path.empty()) {
+    const std::string name(path.substr(1, path.find('/', 1) - 1));
+    path.remove_prefix(std::min(path.size(), name.size() + 1));
+    const bool exists = name == "*" ? value->is_array() && !value->empty()
+                                    : value->is_object() && value->contains(name);
+    if (!exists) return nullptr;
+    value = name == "*" ? &value->front() : &(*value)[name];
+  }
+  return value;
+}
+
+void ExpectFields(const json& object, std::span<const Field> fields) {
+  for (const Field& field : fields) {
+    const json* const value = Find(object, field.path);
+    ASSERT_NE(value, nullptr) << field.path << " in " << object.dump(2);
+    const std::string_view type = field.type;
+    const bool fits = type.substr(0, type.find('|')) == value->type_name() ||
+                      (type.ends_with("|null") && value->is_null());
+    EXPECT_TRUE(fits) << field.path << " is " << value->dump() << ", not " << field.type;
+  }
+}
+
+using JsonFields = CliTest;
+using CompilingJsonFields = CompilingCliTest;
+
+TEST_F(CompilingJsonFields, Run) {
+  for (const char* op : {"paged", "ragged"}) {
+    const json run = LijitJson(SmallRun({"--op", op}), 0);
+    ExpectFields(run, kRunFields);
+    EXPECT_EQ(run["ok"], true);
+    EXPECT_EQ(run["op"], op);
+    EXPECT_EQ(run["target"], "sm_86");
+    EXPECT_TRUE(run["instructions"].is_number());
+    EXPECT_TRUE(run["kernel_us"].is_null());
+    EXPECT_THAT(run["cache"], testing::AnyOf("hit", "miss"));
+  }
+}
+
+TEST_F(CompilingJsonFields, WarmAndCache) {
+  UseOwnCache();
+  const json warm =
+      LijitJson({"warm", "--target", "sm_86", "--model", "glm-5", "--format", "fp8_e4m3"}, 0);
+  ExpectFields(warm, kWarmFields);
+  EXPECT_EQ(warm["entries"].size(), warm["kernels"]);
+  ExpectFields(LijitJson({"cache", "stats"}, 0), kStatsFields);
+  ExpectFields(LijitJson({"cache", "ls"}, 0), kListFields);
+  ExpectFields(LijitJson({"cache", "verify"}, 0), kVerifyFields);
+}
+
+TEST_F(JsonFields, Dump) {
+  for (const char* name : {"v7_sm_86", "v7_sm_90a", "v8_sm_86", "v8_sm_100f"}) {
+    const std::string path = SourcePath("tests/data/cubin/") + name + ".cubin";
+    ExpectFields(LijitJson({"dump", path}, 0), kDumpFields);
+  }
+}
+
+TEST_F(JsonFields, Targets) {
+  const json targets = LijitJson({"targets"}, 0);
+  ExpectFields(targets, kTargetsFields);
+  int refused = 0;
+  for (const json& row : targets["rows"]) {
+    if (row.contains("evidence")) continue;
+    EXPECT_EQ(row["refused"], true);
+    EXPECT_TRUE(row["reason"].is_string());
+    ++refused;
+  }
+  EXPECT_GT(refused, 0);
+}
+
+TEST_F(JsonFields, Doctor) {
+  const Answer answer = Lijit({"doctor", "--json"});
+  EXPECT_LE(answer.code, 1);
+  const json doctor = json::parse(answer.out);
+  ExpectFields(doctor, kDoctorFields);
+  EXPECT_EQ(doctor["ok"], answer.code == 0);
+  EXPECT_EQ(doctor["cache_dir"], environment_["LIJIT_CACHE_DIR"]);
+}
+
+}  // namespace
+}  // namespace lijit::cli

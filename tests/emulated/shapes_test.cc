@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every number of heads, head dimension and page size, and every input type.
+#include <fmt/format.h>
+
+#include "tests/support/indexer_fixture.h"
+
+namespace lijit::tests {
+namespace {
+
+class Shapes : public IndexerTest, public ::testing::WithParamInterface<IndexerConfig> {};
+
+std::vector<IndexerConfig> EveryShape() {
+  std::vector<IndexerConfig> shapes;
+  const int pages[] = {16, 32, 64, 128, 256};
+  for (const char* format : {"fp8_e4m3", "mxfp4"}) {
+    int i = 0;
+    for (const int heads : {8, 16, 32, 64, 128}) {
+      for (const int dim : {32, 64, 128, 256}) {
+        shapes.push_back(Small(format, heads, dim, pages[i++ % 5]));
+      }
+    }
+  }
+  return shapes;
+}
+
+std::vector<IndexerConfig> EveryInput() {
+  std::vector<IndexerConfig> inputs;
+  for (const DType input : {DType::kBf16, DType::kF16, DType::kF32}) {
+    for (const DType weight : {DType::kF32, DType::kBf16}) {
+      for (const char* format : {"fp8_e4m3", "mxfp4"}) {
+        inputs.push_back(Small(format));
+        inputs.back().input = input;
+        inputs.back().weight = weight;
+      }
+    }
+  }
+  return inputs;
+}
+
+TEST_P(Shapes, EqualTheEvaluator) {
+  TestIndexer& indexer = TestIndexer::Of(GetParam());
+  const std::int64_t page = GetParam().page;
+  QueryCase(indexer).Check();
+  WriteCase(indexer, {.slots = {0, page - 1, page, 3 * page + 7}}).Check();
+  TestCache cache(indexer, {.lengths = {70, 5}});
+  GatherCase(cache).Check();
+  PagedCase(cache, {.next_n = 2}).Check();
+  RaggedCase(indexer).Check();
+}
+
+std::string NameOf(const ::testing::TestParamInfo<IndexerConfig>& info) {
+  const IndexerConfig& c = info.param;
+  return fmt::format("{}_h{}_d{}_p{}_{}_{}", c.format, c.heads, c.head_dim, c.page,
+                     DTypeName(c.input), DTypeName(c.weight));
+}
+INSTANTIATE_TEST_SUITE_P(Sizes, Shapes, ::testing::ValuesIn(EveryShape()), NameOf);
+INSTANTIATE_TEST_SUITE_P(Inputs, Shapes, ::testing::ValuesIn(EveryInput()), NameOf);
+
+}  // namespace
+}  // namespace lijit::tests
