@@ -50,6 +50,29 @@ TEST(IncludeRules, HaveNoCycle) {
   }
 }
 
+// "a b" as "`a` `b` " or "a b ".
+std::string Cell(std::string_view names, bool quoted) {
+  std::string cell;
+  while (!names.empty()) {
+    const std::string name(names.substr(0, names.find(' ')));
+    names.remove_prefix(std::min(names.size(), name.size() + 1));
+    cell += (quoted ? "`" + name + "`" : name) + " ";
+  }
+  return cell;
+}
+
+TEST(IncludeRules, AreTheTableOfTheDocument) {
+  std::string table = "<!-- table: layers -->\n| folder | may include | may use |\n|---|---|---|\n";
+  for (const FolderRule& rule : FolderRules()) {
+    table += "| `" + std::string(rule.folder) + "` | " + Cell(rule.may_include, true) + "| " +
+             Cell(rule.may_use, false) + "|\n";
+  }
+  table += "<!-- table end -->";
+  EXPECT_NE(ReadSource("docs/architecture.md").find(table), std::string::npos)
+      << "docs/architecture.md should have\n"
+      << table;
+}
+
 TEST(IncludeRules, FolderNamesInTheTableAreFolders) {
   for (const FolderRule& rule : FolderRules()) {
     std::string_view rest = rule.may_include;

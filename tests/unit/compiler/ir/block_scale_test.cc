@@ -97,6 +97,19 @@ TEST(BlockScale, Pow2CeilIsTheSmallestThatHolds) {
   }
 }
 
+// The models' reference multiplies with 1/6 in f32; its byte is that of the quotient for every a.
+TEST(BlockScale, ProductWithASixthHasTheSameByte) {
+  const auto byte = [](float quotient) {
+    const std::uint32_t bits = BitsOfFloat(quotient);
+    return (bits >> 23) + ((bits & 0x7fffff) != 0 ? 1 : 0);
+  };
+  // Results are normal numbers: one exponent of `a` stands for all of them.
+  for (std::uint32_t mantissa = 0; mantissa < 1u << 23; ++mantissa) {
+    const float a = FloatFromBits(127u << 23 | mantissa);
+    ASSERT_EQ(byte(a / 6.0f), byte(a * (1.0f / 6.0f))) << FloatToText(a);
+  }
+}
+
 TEST(BlockScale, NamedBytesAreExactPowersOfTwo) {
   const FormatCodes codes(FormatNamed("mxfp4"));
   EXPECT_EQ(codes.ScaleNumber(0), 0x1p-127f);
