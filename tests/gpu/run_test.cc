@@ -24,11 +24,12 @@ RunRequest RequestFor(const std::string& device, const std::string& target,
   request.runtime.cache = cache::CacheConfig{};  // memory only
   request.indexer.format = format;
   request.indexer.heads = 64;
+  request.indexer.schedule = "simt";
   request.op = op;
-  request.batch = 3;
-  request.next_n = 2;
+  if (op == "paged") request.batch = 3;
+  if (op == "paged") request.next_n = 2;
   request.context = 333;
-  request.queries = 5;
+  if (op == "ragged") request.queries = 5;
   request.top_k = 100;
   request.seed = 7;
   return request;
@@ -77,15 +78,35 @@ TEST(GpuLarge, LongContextEqualsTheEvaluator) {
   for (const char* format : {"fp8_e4m3", "mxfp4"}) {
     for (const char* op : {"paged", "ragged"}) {
       RunRequest request = RequestFor("cuda", "native", format, op);
-      request.batch = 2;
       request.context = 20000;
-      request.queries = 3;
       request.top_k = 2048;
       request.page_stride = 8640;
       const Result<RunReport> report = lijit::Run(request);
       ASSERT_TRUE(report.ok()) << report.error().message;
       EXPECT_TRUE(report->ok) << (report->problems.empty() ? "" : report->problems[0]);
       EXPECT_TRUE(report->bitwise_equal) << format << " " << op;
+    }
+  }
+}
+
+// MXFP4 by tensor cores has the evaluator's bits, too.
+TEST(GpuTensorCores, Mxfp4EqualsTheEvaluatorAndFp8IsNear) {
+  for (const char* target : {"native", "sm_80", "sm_86"}) {
+    const Result<std::shared_ptr<Device>> device = OpenDevice("cuda", target);
+    if (!device.ok() && device.error().code == ErrorCode::kUnavailable) {
+      GTEST_SKIP() << device.error().message;
+    }
+    for (const char* op : {"paged", "ragged"}) {
+      for (const char* format : {"mxfp4", "fp8_e4m3"}) {
+        RunRequest request = RequestFor("cuda", target, format, op);
+        request.indexer.schedule = "auto";
+        request.context = 3001;
+        const Result<RunReport> report = lijit::Run(request);
+        ASSERT_TRUE(report.ok()) << report.error().message;
+        EXPECT_NE(report->schedule, "simt");
+        EXPECT_TRUE(report->ok) << target << " " << op << " " << format;
+        EXPECT_TRUE(report->bitwise_equal || std::string(format) != "mxfp4");
+      }
     }
   }
 }

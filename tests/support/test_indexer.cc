@@ -111,6 +111,8 @@ IndexerConfig Small(std::string_view format, int heads, int head_dim, int page) 
   config.heads = heads;
   config.head_dim = head_dim;
   config.page = page;
+  // The schedule that is equal to the evaluator in every bit for every format.
+  config.schedule = "simt";
   return config;
 }
 

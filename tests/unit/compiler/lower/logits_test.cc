@@ -88,7 +88,8 @@ std::vector<float> InterpretLogits(const ir::Module& module, Rows& q, Rows& k,
       {"rows", std::uint64_t{1}},
       {"keys", std::uint64_t{kKeys}},
       {"width", std::uint64_t{kKeys}},
-      {"keep_tail", std::uint64_t{0}}};
+      {"keep_tail", std::uint64_t{0}},
+      {"block_columns", std::uint64_t{128}}};
   std::vector<tests::EntryArgument> arguments;
   for (const ParameterRow& row : ParametersOf(ir::KernelKind::kLogitsRagged)) {
     arguments.push_back(given.at(row.name));
