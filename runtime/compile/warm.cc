@@ -80,8 +80,10 @@ Status AddJobs(const IndexerConfig& config, const target::Target& target,
 
 Result<std::vector<Job>> AllJobs(const WarmRequest& request) {
   runtime::KernelRequest common;
-  LIJIT_ASSIGN(common.backend, runtime::ChooseBackend(request.backend));
-  LIJIT_ASSIGN(common.compiler, runtime::CompilerVersion(common.backend));
+  LIJIT_ASSIGN(runtime::BackendChoice choice,
+               runtime::ChooseBackend(request.backend, request.kind));
+  common.backend = std::move(choice.name);
+  LIJIT_ASSIGN(common.compiler, runtime::CompilerVersion(common.backend, request.kind));
   common.image = request.kind == ImageKind::kPtx ? "ptx" : "cubin";
   LIJIT_ASSIGN(const std::vector<ModelInfo> models, ModelsNamed(request.models));
   std::vector<Job> jobs;

@@ -82,15 +82,16 @@ Result<std::unique_ptr<Indexer>> Indexer::Create(std::shared_ptr<Runtime> runtim
   const std::string target_name = runtime->device().info().target;
   LIJIT_ASSIGN(const target::Target target, target::ParseTarget(target_name));
   LIJIT_ASSIGN(const lower::ScheduleRow schedule, lower::FindSchedule(config.schedule, target));
-  LIJIT_ASSIGN(std::string backend, runtime::ChooseBackend(config.backend));
+  LIJIT_ASSIGN(runtime::BackendChoice backend,
+               runtime::ChooseBackend(config.backend, runtime->device().image_kind()));
   for (const ir::KernelKindRow& row : ir::AllKernelKinds()) {
-    LIJIT_TRY(CheckSupport(target_name, config.format, row.text, schedule.name, backend,
+    LIJIT_TRY(CheckSupport(target_name, config.format, row.text, schedule.name, backend.name,
                            modules.is_shipped_format()));
   }
   // Launcher holds a mutex and cannot move, so it is made in place.
   return std::unique_ptr<Indexer>(new Indexer(std::unique_ptr<Impl>(
       new Impl{config, runtime::Launcher(std::move(runtime), std::move(modules),
-                                         std::string(schedule.name), std::move(backend))})));
+                                         std::string(schedule.name), std::move(backend.name))})));
 }
 
 const IndexerConfig& Indexer::config() const { return impl_->config; }

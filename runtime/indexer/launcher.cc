@@ -27,13 +27,14 @@ Launcher::Launcher(std::shared_ptr<Runtime> runtime, KernelModules modules, std:
 
 Result<KernelRequest> Launcher::Request(ir::KernelKind kind) const {
   LIJIT_ASSIGN(const ir::Module module, modules_.Extract(kind));
-  LIJIT_ASSIGN(std::string compiler, CompilerVersion(backend_));
+  const ImageKind image = runtime_->device().image_kind();
+  LIJIT_ASSIGN(std::string compiler, CompilerVersion(backend_, image));
   KernelRequest request;
   request.module = ir::Print(module);
   request.target_name = runtime_->device().info().target;
   request.schedule = schedule_;
   request.backend = backend_;
-  request.image = runtime_->device().image_kind() == ImageKind::kCubin ? "cubin" : "ptx";
+  request.image = image == ImageKind::kCubin ? "cubin" : "ptx";
   request.compiler = std::move(compiler);
   return request;
 }
