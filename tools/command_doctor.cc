@@ -35,6 +35,8 @@ json DoctorJson(const DoctorReport& report) {
           {"nvrtc", ToolJson(report.nvrtc)},
           {"nvjitlink", ToolJson(report.nvjitlink)},
           {"llvm", report.llvm},
+          {"backend", report.backend},
+          {"backend_reason", report.backend_reason},
           {"cache_dir", report.cache_dir},
           {"device", report.device},
           {"target", report.target},
@@ -57,6 +59,11 @@ std::string DevicesText(const std::vector<DeviceInfo>& devices) {
   return lines.empty() ? "none" : Join(lines, "\n");
 }
 
+std::string BackendText(const DoctorReport& report) {
+  if (report.backend.empty()) return "none";
+  return fmt::format("{}: {}", report.backend, report.backend_reason);
+}
+
 std::string DoctorText(const DoctorReport& report) {
   std::string text =
       TextFields({{"driver", report.driver.empty() ? "none" : report.driver},
@@ -64,6 +71,7 @@ std::string DoctorText(const DoctorReport& report) {
                   {"NVRTC", ToolText(report.nvrtc)},
                   {"nvJitLink", ToolText(report.nvjitlink)},
                   {"LLVM", report.llvm},
+                  {"backend", BackendText(report)},
                   {"cache", report.cache_dir.empty() ? "none" : report.cache_dir},
                   {"in use", fmt::format("device {}, target {}",
                                          report.device.empty() ? "none" : report.device,

@@ -76,9 +76,10 @@ Action AddEmit(CLI::App& app) {
       ->required();
   app.add_option("--kernel", request.kernel, "which of FILE.lir's kernels, if it has several");
   add("--target", request.target, "what to generate for");
-  add("--backend", request.backend, "cuda or ptx");
-  add("--output", request.output, "cuda (C++ source), ptx or cubin")
-      ->check(CLI::IsMember({"cuda", "ptx", "cubin"}));
+  add("--backend", request.backend, "auto, cuda or ptx");
+  add("--output", request.output,
+      "cuda (C++) and llvm (LLVM IR), the backends' sources; ptx, cubin")
+      ->check(CLI::IsMember({"cuda", "llvm", "ptx", "cubin"}));
   AddFormatOption(app, options->format);
   add("--heads", request.config.heads, "heads of a query");
   add("--head-dim", request.config.head_dim, "numbers in a row");

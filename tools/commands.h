@@ -16,6 +16,7 @@ Action AddWarm(CLI::App& app);
 Action AddCache(CLI::App& app);
 Action AddDump(CLI::App& app);
 Action AddTargets(CLI::App& app);
+Action AddPlan(CLI::App& app);
 Action AddDoctor(CLI::App& app);
 
 }  // namespace lijit::tools

@@ -31,6 +31,8 @@ constexpr Command kCommands[] = {
     {"dump", "describe a cubin, fatbin or cache entry: target, kernels, damage", AddDump},
     {"targets", "the support table: what runs where, by what evidence, what is refused and why",
      AddTargets},
+    {"plan", "tokens and bytes of a cache before an engine starts, and why it said otherwise",
+     AddPlan},
     {"doctor", "driver, devices, compilers, cache folder, and what would be used", AddDoctor},
 };
 

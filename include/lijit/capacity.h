@@ -86,6 +86,7 @@ const std::vector<LatentFormat>& LatentFormats();
 struct Layout {
   std::string name = {};
   std::int64_t latent = 1, indexer = 1, window = 1, state = 1;
+  std::string latent_format = {};  // that engines use it with; empty: the model's
   std::string source = {};
 };
 const std::vector<Layout>& Layouts();
@@ -112,7 +113,7 @@ struct Memory {
 
 struct Request {
   Model model = {};
-  std::string latent_format = {};     // empty: the model's
+  std::string latent_format = {};     // empty: the layout's, or the model's
   std::int64_t latent_row_bytes = 0;  // not 0: in place of the format's
   std::optional<Layout> layout = {};  // none: the model's
   Pool pool = Pool::kOverlay;

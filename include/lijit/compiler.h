@@ -47,8 +47,8 @@ struct EmitRequest {
   std::string text;    // .lir text, or empty for the shipped kernels
   std::string name;    // of the file, in messages
   std::string target = "sm_86";
-  std::string backend = "cuda";
-  std::string output = "cuda";             // "cuda": C++ source; "ptx"; "cubin"
+  std::string backend = "auto";
+  std::string output = "cuda";             // sources "cuda" (C++) and "llvm"; "ptx"; "cubin"
   IndexerConfig config;                    // values of the shipped kernels' parameters
   std::vector<ParameterValue> parameters;  // and of the text's
 };

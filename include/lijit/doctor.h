@@ -27,8 +27,10 @@ struct DoctorReport {
   std::string driver;               // "580.159.03, CUDA 13.0"; "" without a driver
   std::vector<DeviceInfo> devices;  // an empty target: not supported, and a problem
   ToolReport nvrtc;
-  ToolReport nvjitlink;  // needed by the ptx backend alone
-  std::string llvm;      // version, or "not built"
+  ToolReport nvjitlink;        // needed by the ptx backend alone
+  std::string llvm;            // version, or "not built"
+  std::string backend;         // what "auto" means on this machine; "" if nothing can compile
+  std::string backend_reason;  // why, in a sentence
   std::string cache_dir;
   std::string device;                 // what OpenDevice("auto", "") opens: "cuda", "emulated" or ""
   std::string target;                 // and the target that kernels are compiled for there

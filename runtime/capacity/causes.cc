@@ -47,11 +47,16 @@ std::vector<Variant> OtherLayout(const Plan& plan, const Observed&) {
   std::vector<Variant> variants;
   for (const Layout& layout : Layouts()) {
     if (layout.name == plan.request.layout->name) continue;
-    variants.push_back(Changed(plan, fmt::format("the engine pads pages as {} does: latents to "
-                                                 "{}, indexer to {}, windows to {}, states to {}",
-                                                 layout.name, layout.latent, layout.indexer,
-                                                 layout.window, layout.state)));
-    variants.back().request.layout = layout;
+    Variant variant = Changed(
+        plan, fmt::format("the engine pads pages as {} does: latents to {}, "
+                          "indexer to {}, windows to {}, states to {}",
+                          layout.name, layout.latent, layout.indexer, layout.window, layout.state));
+    variant.request.layout = layout;
+    variants.push_back(variant);
+    if (layout.latent_format.empty()) continue;
+    variant.request.latent_format = layout.latent_format;
+    variant.detail += fmt::format(", with a main cache of {}", layout.latent_format);
+    variants.push_back(std::move(variant));
   }
   return variants;
 }

@@ -118,8 +118,8 @@ const std::vector<LatentFormat>& LatentFormats() {
 
 const std::vector<Layout>& Layouts() {
   static const std::vector<Layout> layouts = {
-#define LAYOUT(name, latent, indexer, window, state, source) \
-  {name, latent, indexer, window, state, source},
+#define LAYOUT(name, latent, indexer, window, state, latent_format, source) \
+  {name, latent, indexer, window, state, latent_format, source},
 #include "runtime/capacity/layouts.def"
   };
   return layouts;

@@ -137,10 +137,11 @@ Status CheckLatent(const Request& request) {
 
 Result<Request> Resolve(Request request) {
   LIJIT_TRY(CheckModel(request.model));
-  if (request.latent_format.empty()) request.latent_format = request.model.latent_format;
   if (!request.layout) {
     LIJIT_ASSIGN(request.layout, FindLayout(request.model.layout));
   }
+  if (request.latent_format.empty()) request.latent_format = request.layout->latent_format;
+  if (request.latent_format.empty()) request.latent_format = request.model.latent_format;
   if (request.max_model_len == 0) request.max_model_len = request.model.max_model_len;
   if (request.concurrent_batches == 0) {
     request.concurrent_batches = request.pipeline_ranks == 1 ? 2 : request.pipeline_ranks + 1;

@@ -39,14 +39,51 @@ Result<runtime::KernelRequest> RequestFor(const ir::Module& module, const EmitRe
                                           const std::string& backend) {
   runtime::KernelRequest kernel;
   LIJIT_ASSIGN(const target::Target target, target::ParseTarget(request.target));
+  // Templates are CUDA C++.
+  const bool only_simt = backend == "ptx" && request.config.schedule == "auto";
   LIJIT_ASSIGN(const lower::ScheduleRow schedule,
-               lower::ScheduleFor(request.config.schedule, module, target));
+               lower::ScheduleFor(only_simt ? "simt" : request.config.schedule, module, target));
   kernel.module = ir::Print(module);
   kernel.target_name = request.target;
   kernel.schedule = schedule.name;
   kernel.backend = backend;
   kernel.image = request.output == "ptx" ? "ptx" : "cubin";
   return kernel;
+}
+
+struct EmitOutput {
+  std::string_view name;
+  std::string_view backend;  // the only one that makes it, or ""
+  bool is_source;            // what a compiler reads
+};
+
+constexpr EmitOutput kOutputs[] = {
+    {"cuda", "cuda", true}, {"llvm", "ptx", true}, {"ptx", "", false}, {"cubin", "", false}};
+
+const EmitOutput* OutputNamed(std::string_view name) {
+  for (const EmitOutput& output : kOutputs) {
+    if (output.name == name) return &output;
+  }
+  return nullptr;
+}
+
+// Sources need no compiler, so that "auto" is not asked for one.
+Result<std::string> BackendFor(const EmitRequest& request) {
+  const EmitOutput* const output = OutputNamed(request.output);
+  if (output == nullptr) {
+    return InvalidArgument(
+        fmt::format("output '{}'; accepted are cuda, llvm, ptx and cubin", request.output));
+  }
+  if (output->backend.empty()) {
+    const ImageKind image = request.output == "ptx" ? ImageKind::kPtx : ImageKind::kCubin;
+    LIJIT_ASSIGN(runtime::BackendChoice choice, runtime::ChooseBackend(request.backend, image));
+    return std::move(choice.name);
+  }
+  if (request.backend != "auto" && request.backend != output->backend) {
+    return InvalidArgument(fmt::format("output {} is of backend {}, and backend {} is wanted",
+                                       output->name, output->backend, request.backend));
+  }
+  return std::string(output->backend);
 }
 
 // A shipped kernel by its name, or the text's.
@@ -100,15 +137,11 @@ Result<std::vector<std::string>> DeclaredFormats(const std::string& text, const 
 }
 
 Result<std::string> Emit(const EmitRequest& request) {
-  LIJIT_ASSIGN(const std::string backend, runtime::ChooseBackend(request.backend));
+  LIJIT_ASSIGN(const std::string backend, BackendFor(request));
   LIJIT_ASSIGN(const ir::Module module, KernelFor(request));
   LIJIT_ASSIGN(runtime::KernelRequest kernel, RequestFor(module, request, backend));
-  if (request.output == "cuda") return runtime::GenerateSource(kernel);
-  if (request.output != "ptx" && request.output != "cubin") {
-    return InvalidArgument(
-        fmt::format("output '{}'; accepted are cuda, ptx and cubin", request.output));
-  }
-  LIJIT_ASSIGN(kernel.compiler, runtime::CompilerVersion(backend));
+  if (OutputNamed(request.output)->is_source) return runtime::GenerateSource(kernel);
+  LIJIT_ASSIGN(kernel.compiler, runtime::CompilerVersion(backend, kernel.image_kind()));
   LIJIT_ASSIGN(const cache::Entry entry, runtime::CompileKernel(kernel));
   return std::string(runtime::ToText(entry.image));
 }

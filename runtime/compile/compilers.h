@@ -1,23 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// This process's compilers, opened once at their first use, and the rule that picks a backend.
+// This process's compilers, opened once at their first use, and the backend that they make.
 #pragma once
 
 #include <memory>
 #include <string>
+#include <string_view>
 
+#include "lijit/device.h"
 #include "lijit/result.h"
+#include "runtime/compile/backend_rule.h"
+#include "runtime/toolchain/nvjitlink.h"
 #include "runtime/toolchain/nvrtc.h"
 
 namespace lijit::runtime {
 
 // Unavailable says where it was looked for.
 Result<std::shared_ptr<const Nvrtc>> ProcessNvrtc();
+Result<std::shared_ptr<const NvJitLink>> ProcessNvJitLink();
 
-// "cuda" or "auto" give "cuda". Unavailable for "ptx", which this build does not have;
-// InvalidArgument for anything else.
-Result<std::string> ChooseBackend(const std::string& wanted);
+// By the rule of backend_rule.h, from what this process finds; LIJIT_BACKEND stands for "auto".
+Result<BackendChoice> ChooseBackend(std::string_view wanted, ImageKind image);
 
-// The exact version of a backend's compilers, for cache keys.
-Result<std::string> CompilerVersion(const std::string& backend);
+// The exact versions of a backend's compilers and of the language between them, for cache keys:
+// "nvrtc 13.0.88 CL-36424714", "llvm 22.1.8, ptx 9.0, nvjitlink 13.0.88".
+Result<std::string> CompilerVersion(std::string_view backend, ImageKind image);
 
 }  // namespace lijit::runtime

@@ -8,10 +8,12 @@
 
 #include "compiler/codegen/cuda/emit_cuda.h"
 #include "compiler/ir/parser.h"
+#include "compiler/ir/printer.h"
 #include "compiler/lower/lower.h"
 #include "lijit/cubin.h"
-#include "runtime/compile/compilers.h"
+#include "runtime/compile/compile_job.h"
 #include "runtime/compile/generator_version.h"
+#include "runtime/compile/llvm_backend.h"
 
 namespace lijit::runtime {
 namespace {
@@ -32,19 +34,26 @@ constexpr Field kFields[] = {
 // A member that is not in the key would make two requests share one entry.
 static_assert(sizeof(KernelRequest) == std::size(kFields) * sizeof(std::string));
 
-struct Generated {
-  std::string kernel;
-  std::string source;
-  LaunchInfo launch;
-};
-
-Result<Generated> Generate(const KernelRequest& request, const target::Target& target) {
+Result<ir::Module> LowerRequest(const KernelRequest& request, const target::Target& target) {
   LIJIT_ASSIGN(ir::Module module, ir::ParseAndVerify(request.module, "kernel"));
-  LIJIT_ASSIGN(const ir::Module lowered, lower::Lower(std::move(module), target, request.schedule));
-  LIJIT_ASSIGN(std::string source, codegen::EmitCuda(lowered));
-  const ir::Kernel& entry = lowered.kernels[0];
-  return Generated{
-      entry.name, std::move(source), {entry.threads, entry.tile_rows, entry.tile_columns}};
+  return lower::Lower(std::move(module), target, request.schedule);
+}
+
+// What the backend's compiler is asked to do. LLVM's input is the lowered module itself.
+Result<CompileJob> JobFor(const KernelRequest& request, const ir::Module& lowered) {
+  CompileJob job{.language = "lir",
+                 .text = "",
+                 .kernel = lowered.kernels[0].name,
+                 .target = request.target_name,
+                 .image = request.image,
+                 .ptx_version = WordAfter(request.compiler, "ptx ")};
+  if (request.backend == "ptx") {
+    job.text = ir::Print(lowered);
+    return job;
+  }
+  job.language = "cuda";
+  LIJIT_ASSIGN(job.text, codegen::EmitCuda(lowered));
+  return job;
 }
 
 std::string ResourceLines(const std::vector<KernelResources>& resources) {
@@ -98,27 +107,22 @@ Result<LaunchInfo> LaunchInfo::FromText(std::string_view text) {
 
 Result<std::string> GenerateSource(const KernelRequest& request) {
   LIJIT_ASSIGN(const target::Target target, target::ParseTarget(request.target_name));
-  LIJIT_ASSIGN(Generated generated, Generate(request, target));
-  return std::move(generated.source);
+  LIJIT_ASSIGN(const ir::Module lowered, LowerRequest(request, target));
+  return request.backend == "ptx" ? EmitLlvm(lowered, target) : codegen::EmitCuda(lowered);
 }
 
 Result<cache::Entry> CompileKernel(const KernelRequest& request) {
   LIJIT_ASSIGN(const target::Target target, target::ParseTarget(request.target_name));
-  LIJIT_ASSIGN(const Generated generated, Generate(request, target));
-  LIJIT_ASSIGN(const std::shared_ptr<const Nvrtc> nvrtc, ProcessNvrtc());
-  const bool cubin = request.image == "cubin";
-  LIJIT_ASSIGN(
-      Compilation compilation,
-      nvrtc->Compile({.source = generated.source,
-                      .name = generated.kernel + ".cu",
-                      .architecture = std::string(cubin ? target.name : target.ptx_architecture),
-                      .options = {},
-                      .kernels = {generated.kernel}}));
+  LIJIT_ASSIGN(const ir::Module lowered, LowerRequest(request, target));
+  LIJIT_ASSIGN(const CompileJob job, JobFor(request, lowered));
+  LIJIT_ASSIGN(Compilation compilation, Compile(job));
+  const ir::Kernel& kernel = lowered.kernels[0];
+  const LaunchInfo launch{kernel.threads, kernel.tile_rows, kernel.tile_columns};
   cache::Entry entry;
   entry.kind = compilation.kind;
   entry.target = request.target_name;
   entry.kernels = compilation.kernels;
-  entry.resources = generated.launch.ToText() + ResourceLines(compilation.resources);
+  entry.resources = launch.ToText() + ResourceLines(compilation.resources);
   entry.log = std::move(compilation.log);
   entry.tools = {request.compiler};
   entry.image = std::move(compilation.image);

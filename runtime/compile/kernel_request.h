@@ -15,12 +15,13 @@ struct KernelRequest {
   std::string module;       // canonical text of one kernel with its formats and layouts
   std::string target_name;  // "sm_90a"
   std::string schedule;     // "simt"
-  std::string backend;      // "cuda"
+  std::string backend;      // "cuda" or "ptx"
   std::string image;        // "cubin" or "ptx"
-  std::string compiler;     // the backend's exact version: "nvrtc 13.0.88 ..."
+  std::string compiler;     // CompilerVersion of the backend: "nvrtc 13.0.88 ..."
 
   cache::Key key() const;
   std::string target() const { return target_name; }
+  ImageKind image_kind() const { return image == "ptx" ? ImageKind::kPtx : ImageKind::kCubin; }
 };
 
 // What a launch needs to know of an entry; it stands at the head of cache::Entry::resources.
@@ -36,7 +37,7 @@ struct LaunchInfo {
 // Parses, lowers, prints and compiles.
 Result<cache::Entry> CompileKernel(const KernelRequest& request);
 
-// The generated source alone.
+// The generated source alone: CUDA C++, or LLVM IR of the backend ptx.
 Result<std::string> GenerateSource(const KernelRequest& request);
 
 // Whether an entry's image is whole, for its target, and has its kernels: before any device sees

@@ -10,10 +10,9 @@
 
 #include "cache/get_or_compute.h"
 #include "compiler/ir/printer.h"
-#include "compiler/lower/schedule.h"
 #include "lijit/compiler.h"
 #include "lijit/targets.h"
-#include "runtime/compile/choose_schedule.h"
+#include "runtime/compile/choose_way.h"
 #include "runtime/compile/compilers.h"
 #include "runtime/compile/kernel_module.h"
 #include "runtime/compile/kernel_request.h"
@@ -63,28 +62,30 @@ std::vector<IndexerConfig> ConfigsOf(const ModelInfo& model, const std::string& 
 
 // Adds the kernels of one configuration that are not among the jobs yet.
 Status AddJobs(const IndexerConfig& config, const target::Target& target,
-               const runtime::KernelRequest& common, std::set<std::string>& known,
-               std::vector<Job>& jobs) {
+               const WarmRequest& request, std::set<std::string>& known, std::vector<Job>& jobs) {
   LIJIT_ASSIGN(const runtime::KernelModules modules, runtime::KernelModules::Create(config));
   for (const ir::KernelKindRow& row : ir::AllKernelKinds()) {
     LIJIT_ASSIGN(const ir::Module module, modules.Extract(row.kind));
-    LIJIT_ASSIGN(const lower::ScheduleRow schedule,
-                 runtime::ChooseSchedule(config.schedule, module, target, common.backend,
-                                         config.format, modules.is_shipped_format()));
-    Job job{module.kernels[0].name, common};
+    LIJIT_ASSIGN(const runtime::Way way,
+                 runtime::ChooseWay({.schedule = config.schedule,
+                                     .backend = request.backend,
+                                     .image = request.kind,
+                                     .format = config.format,
+                                     .is_shipped_format = modules.is_shipped_format()},
+                                    module, target));
+    Job job{module.kernels[0].name, {}};
+    LIJIT_ASSIGN(job.request.compiler, runtime::CompilerVersion(way.backend, request.kind));
+    job.request.backend = way.backend;
+    job.request.image = request.kind == ImageKind::kPtx ? "ptx" : "cubin";
     job.request.module = ir::Print(module);
     job.request.target_name = target.name;
-    job.request.schedule = schedule.name;
+    job.request.schedule = way.schedule.name;
     if (known.insert(job.request.key().text()).second) jobs.push_back(std::move(job));
   }
   return {};
 }
 
 Result<std::vector<Job>> AllJobs(const WarmRequest& request) {
-  runtime::KernelRequest common;
-  LIJIT_ASSIGN(common.backend, runtime::ChooseBackend(request.backend));
-  LIJIT_ASSIGN(common.compiler, runtime::CompilerVersion(common.backend));
-  common.image = request.kind == ImageKind::kPtx ? "ptx" : "cubin";
   LIJIT_ASSIGN(const std::vector<ModelInfo> models, ModelsNamed(request.models));
   std::vector<Job> jobs;
   std::set<std::string> known;
@@ -93,7 +94,7 @@ Result<std::vector<Job>> AllJobs(const WarmRequest& request) {
     for (const ModelInfo& model : models) {
       for (const std::string& format : request.formats) {
         for (const IndexerConfig& config : ConfigsOf(model, format)) {
-          LIJIT_TRY(AddJobs(config, target, common, known, jobs));
+          LIJIT_TRY(AddJobs(config, target, request, known, jobs));
         }
       }
     }

@@ -23,7 +23,8 @@ constexpr TypeSet kFloats = SetOf(Type::kF32, Type::kF64);
 constexpr TypeSet kF32 = SetOf(Type::kF32);
 constexpr TypeSet kHalves = SetOf(Type::kF16, Type::kF16x2, Type::kBf16, Type::kBf16x2);
 constexpr TypeSet kPairs = SetOf(Type::kF32x2);
-constexpr TypeSet kMemory = ~kPredicates;
+constexpr TypeSet kElements = SetOf(Type::kE4m3, Type::kE5m2, Type::kE2m1, Type::kUe8m0);
+constexpr TypeSet kMemory = ~(kPredicates | kElements);
 
 // Sets of categories, as instructions.def writes them.
 constexpr CategorySet kNone = 0;

@@ -26,19 +26,22 @@ inline constexpr unsigned kBlockRowBits = 128;
 // Elements of A and B.
 struct S8Element {
   using Code = std::int8_t;
+  static constexpr Type kType = Type::kS8;
   static constexpr unsigned kBits = 8;
   static std::int16_t Decode(Code code) { return code; }
 };
 
 struct U8Element {
   using Code = std::uint8_t;
+  static constexpr Type kType = Type::kU8;
   static constexpr unsigned kBits = 8;
   static std::int16_t Decode(Code code) { return code; }
 };
 
-template <FloatFormat kFormat, typename CodeType>
+template <Type kElementType, FloatFormat kFormat, typename CodeType>
 struct FloatElement {
   using Code = CodeType;
+  static constexpr Type kType = kElementType;
   static constexpr unsigned kBits = 1 + kFormat.exponent_bits + kFormat.mantissa_bits;
   static constexpr int kMantissaBits = kFormat.mantissa_bits;
   // DecodeFloat without branches, for loops over many codes.
@@ -53,15 +56,37 @@ struct FloatElement {
     return std::bit_cast<float>(bits | (code & kFormat.sign_bit()) << (32 - kBits));
   }
 };
-using F16Element = FloatElement<kF16Format, std::uint16_t>;
-using Bf16Element = FloatElement<kBf16Format, std::uint16_t>;
+using F16Element = FloatElement<Type::kF16, kF16Format, std::uint16_t>;
+using Bf16Element = FloatElement<Type::kBf16, kBf16Format, std::uint16_t>;
+using E4m3Element = FloatElement<Type::kE4m3, kE4m3Format, std::uint8_t>;
+using E5m2Element = FloatElement<Type::kE5m2, kE5m2Format, std::uint8_t>;
+using E2m1Element = FloatElement<Type::kE2m1, kE2m1Format, std::uint8_t>;  // two in a byte
 
 // One row of a block.
 template <typename Element, typename T>
 void DecodeBlockRow(const std::uint32_t* words, T* row) {
-  typename Element::Code codes[kBlockRowBits / Element::kBits];
-  std::memcpy(codes, words, sizeof codes);
-  for (unsigned i = 0; i < kBlockRowBits / Element::kBits; ++i) row[i] = Element::Decode(codes[i]);
+  constexpr unsigned kColumns = kBlockRowBits / Element::kBits;
+  typename Element::Code codes[kColumns];
+  if constexpr (Element::kBits == 4) {
+    for (unsigned i = 0; i < kColumns; ++i) codes[i] = words[i / 8] >> i % 8 * 4 & 0xf;
+  } else {
+    std::memcpy(codes, words, sizeof codes);
+  }
+  for (unsigned i = 0; i < kColumns; ++i) row[i] = Element::Decode(codes[i]);
+}
+
+// Where the fragments stand among the operands: D, A, B, C, and what follows them.
+struct MmaPlaces {
+  unsigned a;
+  unsigned b;
+  unsigned c;
+  unsigned end;
+};
+
+template <typename Element, unsigned K>
+constexpr MmaPlaces PlacesOf() {
+  constexpr unsigned kRegistersOfB = K * Element::kBits / kBlockRowBits;
+  return {4, 4 + 2 * kRegistersOfB, 4 + 3 * kRegistersOfB, 8 + 3 * kRegistersOfB};
 }
 
 // The A matrix, from the operands that begin with `first`.

@@ -35,7 +35,7 @@ std::string_view Suffix(Modifier modifier);
 
 class Modifiers {
  public:
-  static constexpr unsigned kMaxTypes = 4;
+  static constexpr unsigned kMaxTypes = 5;
 
   // `suffixes` is the part of an instruction's name after its first dot. Unknown suffixes, two of
   // one category and more than kMaxTypes types are errors (without a line; the caller knows it).

@@ -81,7 +81,7 @@ Status BodyParser::ParseRegisters() {
   tokens_.Take();
   LIJIT_ASSIGN(const std::string_view suffix, tokens_.ExpectWord("a register type"));
   const std::optional<Type> type = TypeBySuffix(suffix.substr(1));
-  if (suffix.front() != '.' || !type || Info(*type).type_class == TypeClass::kPacked) {
+  if (suffix.front() != '.' || !type || Info(*type).type_class >= TypeClass::kPacked) {
     return tokens_.Fail(fmt::format("no register type '{}'", suffix.substr(0, 64)));
   }
   do {

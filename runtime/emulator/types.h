@@ -8,7 +8,15 @@
 
 namespace lijit::emulator {
 
-enum class TypeClass : std::uint8_t { kPredicate, kBits, kUnsigned, kSigned, kFloat, kPacked };
+enum class TypeClass : std::uint8_t {
+  kPredicate,
+  kBits,
+  kUnsigned,
+  kSigned,
+  kFloat,
+  kPacked,
+  kElement
+};
 
 enum class Type : std::uint8_t {
 #define LIJIT_PTX_TYPE(id, suffix, bits, type_class) id,

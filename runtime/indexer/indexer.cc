@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "lijit/targets.h"
-#include "runtime/compile/choose_schedule.h"
+#include "runtime/compile/choose_way.h"
 #include "runtime/compile/compilers.h"
 #include "runtime/indexer/check.h"
 #include "runtime/indexer/launcher.h"
@@ -81,23 +81,25 @@ Result<std::unique_ptr<Indexer>> Indexer::Create(std::shared_ptr<Runtime> runtim
   LIJIT_ASSIGN(runtime::KernelModules modules, runtime::KernelModules::Create(config));
   const std::string target_name = runtime->device().info().target;
   LIJIT_ASSIGN(const target::Target target, target::ParseTarget(target_name));
-  LIJIT_ASSIGN(std::string backend, runtime::ChooseBackend(config.backend));
-  runtime::Launcher::Schedules schedules;
+  runtime::Launcher::Ways ways;
   for (const ir::KernelKindRow& row : ir::AllKernelKinds()) {
     LIJIT_ASSIGN(const ir::Module module, modules.Extract(row.kind));
-    LIJIT_ASSIGN(schedules[static_cast<std::size_t>(row.kind)],
-                 runtime::ChooseSchedule(config.schedule, module, target, backend, config.format,
-                                         modules.is_shipped_format()));
+    LIJIT_ASSIGN(ways[static_cast<std::size_t>(row.kind)],
+                 runtime::ChooseWay({.schedule = config.schedule,
+                                     .backend = config.backend,
+                                     .image = runtime->device().image_kind(),
+                                     .format = config.format,
+                                     .is_shipped_format = modules.is_shipped_format()},
+                                    module, target));
   }
   // Launcher holds a mutex and cannot move, so it is made in place.
   return std::unique_ptr<Indexer>(new Indexer(std::unique_ptr<Impl>(new Impl{
-      config,
-      runtime::Launcher(std::move(runtime), std::move(modules), schedules, std::move(backend))})));
+      config, runtime::Launcher(std::move(runtime), std::move(modules), std::move(ways))})));
 }
 
 const IndexerConfig& Indexer::config() const { return impl_->config; }
 std::string Indexer::schedule() const { return std::string(impl_->launcher.schedule()); }
-std::string Indexer::backend() const { return impl_->launcher.backend(); }
+std::string Indexer::backend() const { return std::string(impl_->launcher.backend()); }
 std::vector<cache::Event> Indexer::events() const { return impl_->launcher.events(); }
 std::int64_t Indexer::page_bytes() const { return impl_->page_bytes(); }
 

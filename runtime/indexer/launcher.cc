@@ -21,22 +21,19 @@ std::int64_t CeilDiv(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 }  // namespace
 
-Launcher::Launcher(std::shared_ptr<Runtime> runtime, KernelModules modules,
-                   const Schedules& schedules, std::string backend)
-    : runtime_(std::move(runtime)),
-      modules_(std::move(modules)),
-      schedules_(schedules),
-      backend_(std::move(backend)) {}
+Launcher::Launcher(std::shared_ptr<Runtime> runtime, KernelModules modules, Ways ways)
+    : runtime_(std::move(runtime)), modules_(std::move(modules)), ways_(std::move(ways)) {}
 
 Result<KernelRequest> Launcher::Request(ir::KernelKind kind) const {
   LIJIT_ASSIGN(const ir::Module module, modules_.Extract(kind));
-  LIJIT_ASSIGN(std::string compiler, CompilerVersion(backend_));
+  const ImageKind image = runtime_->device().image_kind();
+  LIJIT_ASSIGN(std::string compiler, CompilerVersion(WayOf(kind).backend, image));
   KernelRequest request;
   request.module = ir::Print(module);
   request.target_name = runtime_->device().info().target;
-  request.schedule = schedules_[static_cast<std::size_t>(kind)].name;
-  request.backend = backend_;
-  request.image = runtime_->device().image_kind() == ImageKind::kCubin ? "cubin" : "ptx";
+  request.schedule = WayOf(kind).schedule.name;
+  request.backend = WayOf(kind).backend;
+  request.image = image == ImageKind::kCubin ? "cubin" : "ptx";
   request.compiler = std::move(compiler);
   return request;
 }
@@ -65,7 +62,7 @@ Result<std::int64_t> Launcher::BlockColumns(ir::KernelKind kind, std::int64_t ro
   LIJIT_TRY(Prepare(kind));
   const LaunchInfo& launch = loaded_[static_cast<std::size_t>(kind)]->launch;
   const std::int64_t tile = launch.tile_columns;
-  const std::int64_t most = schedules_[static_cast<std::size_t>(kind)].max_columns;
+  const std::int64_t most = WayOf(kind).schedule.max_columns;
   if (most == 0) return tile;
   const std::int64_t blocks =
       kBlocksAMultiprocessor * std::max(runtime_->device().info().multiprocessors, 1);

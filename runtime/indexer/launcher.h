@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "compiler/lower/parameters.h"
-#include "compiler/lower/schedule.h"
 #include "lijit/indexer.h"
+#include "runtime/compile/choose_way.h"
 #include "runtime/compile/kernel_module.h"
 #include "runtime/compile/kernel_request.h"
 
@@ -22,11 +22,10 @@ inline constexpr std::size_t kKernelKinds = 6;
 
 class Launcher {
  public:
-  // The schedule of each kind of kernel.
-  using Schedules = std::array<lower::ScheduleRow, kKernelKinds>;
+  // How each kind of kernel is made.
+  using Ways = std::array<Way, kKernelKinds>;
 
-  Launcher(std::shared_ptr<Runtime> runtime, KernelModules modules, const Schedules& schedules,
-           std::string backend);
+  Launcher(std::shared_ptr<Runtime> runtime, KernelModules modules, Ways ways);
 
   // Compiles and loads the kernel unless that was done. Thread-safe; a failure is tried again.
   Status Prepare(ir::KernelKind kind);
@@ -50,11 +49,9 @@ class Launcher {
 
   std::vector<cache::Event> events() const;
   const KernelModules& modules() const { return modules_; }
-  // That of the scores, which the others do not share.
-  std::string_view schedule() const {
-    return schedules_[static_cast<std::size_t>(ir::KernelKind::kLogitsPaged)].name;
-  }
-  const std::string& backend() const { return backend_; }
+  // Those of the scores, which the other kernels need not share.
+  std::string_view schedule() const { return WayOf(ir::KernelKind::kLogitsPaged).schedule.name; }
+  std::string_view backend() const { return WayOf(ir::KernelKind::kLogitsPaged).backend; }
 
  private:
   struct Loaded {
@@ -66,13 +63,13 @@ class Launcher {
   Status LaunchBlock(ir::KernelKind kind, std::int64_t rows, std::int64_t columns,
                      std::int64_t block_columns, std::span<const std::byte> parameters,
                      Stream stream);
+  const Way& WayOf(ir::KernelKind kind) const { return ways_[static_cast<std::size_t>(kind)]; }
   Result<Loaded> Load(ir::KernelKind kind);
   Result<KernelRequest> Request(ir::KernelKind kind) const;
 
   std::shared_ptr<Runtime> runtime_;
   KernelModules modules_;
-  Schedules schedules_;
-  std::string backend_;
+  Ways ways_;
   mutable std::mutex mutex_;
   std::array<std::optional<Loaded>, kKernelKinds> loaded_;
   std::vector<cache::Event> events_;

@@ -79,11 +79,11 @@ std::vector<SupportRow> SupportTable() {
 Status CheckSupport(std::string_view target, std::string_view format, std::string_view op,
                     std::string_view schedule, std::string_view backend, bool shipped) {
   if (const auto known = target::ParseTarget(target); !known.ok()) return known.error();
-  const bool generated = !shipped && schedule == "simt" && backend == "cuda";
+  const bool generated = !shipped && schedule == "simt" && (backend == "cuda" || backend == "ptx");
   if (generated || !EvidenceFor(target, format, op, schedule, backend).empty()) return {};
   return Refused(fmt::format(
       "{} of {} on {} by schedule {} and backend {} has no evidence that it is right; schedule "
-      "simt with backend cuda has it for every shipped format and target (lijit targets)",
+      "simt with backends cuda and ptx has it for every shipped format and target (lijit targets)",
       op, format, target, schedule, backend));
 }
 

@@ -32,7 +32,7 @@ Result<std::string> ReadFile(const EnvironmentReader& read, const char* name) {
   std::string path = Text(read, name);
   std::error_code ignored;
   if (!path.empty() && !std::filesystem::is_regular_file(path, ignored)) {
-    return BadValue(name, path, "no such file; give the path of the library itself");
+    return BadValue(name, path, "no such file; give the path of the file itself");
   }
   return path;
 }
@@ -41,6 +41,13 @@ Result<std::string> ReadBackend(const EnvironmentReader& read) {
   std::string value = Text(read, "LIJIT_BACKEND");
   if (value.empty() || value == "cuda" || value == "ptx") return value;
   return BadValue("LIJIT_BACKEND", value, "accepted are cuda, ptx");
+}
+
+Result<CompileMode> ReadCompileMode(const EnvironmentReader& read) {
+  const std::string value = Text(read, "LIJIT_COMPILE");
+  if (value.empty() || value == "here") return CompileMode::kHere;
+  if (value == "worker") return CompileMode::kWorker;
+  return BadValue("LIJIT_COMPILE", value, "accepted are here, worker");
 }
 
 Result<LogLevel> ReadLogLevel(const EnvironmentReader& read) {
@@ -59,6 +66,8 @@ Result<Environment> ReadEnvironment(const EnvironmentReader& read) {
   LIJIT_ASSIGN(environment.nvrtc, ReadFile(read, "LIJIT_NVRTC"));
   LIJIT_ASSIGN(environment.nvjitlink, ReadFile(read, "LIJIT_NVJITLINK"));
   LIJIT_ASSIGN(environment.backend, ReadBackend(read));
+  LIJIT_ASSIGN(environment.compile, ReadCompileMode(read));
+  LIJIT_ASSIGN(environment.worker, ReadFile(read, "LIJIT_WORKER"));
   LIJIT_ASSIGN(environment.log, ReadLogLevel(read));
   environment.cuda_home = Text(read, "CUDA_HOME");
   return environment;

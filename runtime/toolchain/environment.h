@@ -10,15 +10,20 @@
 
 namespace lijit::runtime {
 
+enum class CompileMode { kHere, kWorker };
+
 enum class LogLevel { kOff, kError, kInfo, kDebug };
 
 // Empty strings mean: not set.
 struct Environment {
-  std::string nvrtc;              // LIJIT_NVRTC: the file to load, and no other
-  std::string nvjitlink;          // LIJIT_NVJITLINK: likewise
-  std::string backend;            // LIJIT_BACKEND: "cuda" or "ptx"
-  LogLevel log = LogLevel::kOff;  // LIJIT_LOG: "off", "error", "info" or "debug"
-  std::string cuda_home;          // CUDA_HOME: a toolkit's folder, searched for libraries
+  std::string nvrtc;                         // LIJIT_NVRTC: the file to load, and no other
+  std::string nvjitlink;                     // LIJIT_NVJITLINK: likewise
+  std::string backend;                       // LIJIT_BACKEND: "cuda" or "ptx"
+  CompileMode compile = CompileMode::kHere;  // LIJIT_COMPILE: "here", or "worker": in processes of
+                                             // their own, which may crash
+  std::string worker;                        // LIJIT_WORKER: the program lijit-worker
+  LogLevel log = LogLevel::kOff;             // LIJIT_LOG: "off", "error", "info" or "debug"
+  std::string cuda_home;  // CUDA_HOME: a toolkit's folder, searched for libraries
 };
 
 // Returns a variable's value, null when it is not set.

@@ -12,6 +12,9 @@
 #include "compiler/ir/shipped_modules.h"
 #include "compiler/ir/verifier.h"
 #include "compiler/lower/lower.h"
+#ifdef LIJIT_HAS_LLVM
+#include "compiler/codegen/ptx/emit_llvm.h"
+#endif
 
 namespace lijit::filetests {
 namespace {
@@ -86,15 +89,31 @@ Result<std::string> RunLower(const TestFile& test) {
   return ir::Print(module);
 }
 
-// target=sm_86 backend=cuda [kernel=name]: the source that is compiled.
+// What is made of a lowered module: the backends' sources, or LLVM's PTX. Unavailable: there is no
+// LLVM, whose outputs are those of LLVM 22.1.
+Result<std::string> EmitAs(std::string_view output, const ir::Module& lowered,
+                           const target::Target& target) {
+  if (output == "cuda") return codegen::EmitCuda(lowered);
+  if (output != "llvm" && output != "ptx") {
+    return InvalidArgument(fmt::format("output '{}' is none of cuda, llvm and ptx", output));
+  }
+#ifdef LIJIT_HAS_LLVM
+  return output == "llvm" ? codegen::EmitLlvm(lowered, target)
+                          : codegen::EmitPtx(lowered, target, 90);
+#else
+  return Unavailable(fmt::format("no LLVM, which could make output {} for {} of {} kernel", output,
+                                 target.name, lowered.kernels.size()));
+#endif
+}
+
+// target=sm_86 output=cuda [kernel=name]: what EmitAs says.
 Result<std::string> RunEmit(const TestFile& test) {
   TestFile file = test;
   LIJIT_ASSIGN(const target::Target target, target::ParseTarget(Take(file, "target")));
-  const std::string backend = Take(file, "backend");
-  if (backend != "cuda") return InvalidArgument(fmt::format("backend '{}' is not cuda", backend));
+  const std::string output = Take(file, "output");
   LIJIT_ASSIGN(ir::Module module, ModuleOrKernelOf(file));
   LIJIT_ASSIGN(const ir::Module lowered, lower::Lower(std::move(module), target, "simt"));
-  return codegen::EmitCuda(lowered);
+  return EmitAs(output, lowered, target);
 }
 
 constexpr std::array kCommands = {

@@ -33,7 +33,7 @@ Request DrawRequest(Draw& draw) {
   request.layout = draw.Of(Layouts());
   if (draw.Between(0, 2) == 0) {
     const std::int64_t alignment = draw.Between(1, 4096);
-    request.layout = Layout{"custom", alignment, alignment, alignment, alignment, ""};
+    request.layout = Layout{"custom", alignment, alignment, alignment, alignment, "", ""};
   }
   request.pool = draw.Between(0, 1) == 0 ? Pool::kOverlay : Pool::kBuckets;
   request.latent_row_bytes = draw.Between(0, 1) == 0 ? 0 : draw.Between(1, 2048);

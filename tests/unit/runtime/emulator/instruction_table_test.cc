@@ -118,7 +118,11 @@ constexpr std::string_view kSamples[] = {"add.s32 r, s, t",
                                          "elect.sync _|p, -1",
                                          "activemask.b32 r",
                                          "mma.sync.aligned.m16n8k32.row.col.s32.s8.u8.s32 "
-                                         "{r, s, t, u}, {r, s, t, u}, {r, s}, {r, s, t, u}"};
+                                         "{r, s, t, u}, {r, s, t, u}, {r, s}, {r, s, t, u}",
+                                         "mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale."
+                                         "scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0 {r, s, t, u}, "
+                                         "{r, s, t, u}, {r, s}, {r, s, t, u}, r, {0, 1}, {s}, "
+                                         "{2, 3}"};
 
 TEST(InstructionTableTest, SamplesDecode) {
   for (const std::string_view sample : kSamples) {

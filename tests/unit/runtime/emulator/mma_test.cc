@@ -34,6 +34,8 @@ struct Product {
   Codes c;  // 16 x 8, 32 bits
 };
 
+Product Zeros(const Shape& shape) { return {Codes(16 * shape.k), Codes(shape.k * 8), Codes(128)}; }
+
 // Element i of a lane's A fragment, as in the ISA's formulas for m16n8k16 (.f16), m16n8k32 (.s8),
 // m16n8k64 (.s4): an element of the first or second half of a row pair, then of the K halves.
 std::pair<unsigned, unsigned> PlaceInA(const Shape& shape, unsigned lane, unsigned i) {
@@ -123,32 +125,38 @@ std::string Instruction(const Shape& shape, const std::string& d = "{%d0, %d1, %
                      c);
 }
 
-// D, by rows.
+// D, by rows, from the first four words of the lanes.
+Codes Unpack(const std::vector<std::uint32_t>& words) {
+  Codes d(128);
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    for (unsigned i = 0; i < 4; ++i) {
+      const auto [row, column] = PlaceInC(lane, i);
+      d[row * 8 + column] = words[i * 32 + lane];
+    }
+  }
+  return d;
+}
+
 Codes Multiply(const Shape& shape, const Product& product) {
   RunOptions options;
   options.data = Pack(shape, product);
   const Outcome outcome = RunBody(Body(shape, Instruction(shape)), options);
   EXPECT_EQ(outcome.error + outcome.finding, "") << shape.suffixes;
-  Codes d(128);
-  for (unsigned lane = 0; lane < 32; ++lane) {
-    for (unsigned i = 0; i < 4; ++i) {
-      const auto [row, column] = PlaceInC(lane, i);
-      d[row * 8 + column] = outcome.data[i * 32 + lane];
-    }
-  }
-  return d;
+  return Unpack(outcome.data);
 }
 
 std::int64_t Integer(const std::string& type, std::uint32_t code) {
   return type == "s8" ? static_cast<std::int8_t>(code) : static_cast<std::uint8_t>(code);
 }
 
-class IntegerMmaTest : public testing::TestWithParam<std::tuple<std::string, std::string, bool>> {};
+class IntegerMmaTest
+    : public testing::TestWithParam<std::tuple<std::string, std::string, bool, unsigned>> {};
 
 TEST_P(IntegerMmaTest, IsTheExactProduct) {
-  const auto& [a, b, satfinite] = GetParam();
+  const auto& [a, b, satfinite, depth] = GetParam();
   const Shape shape{
-      fmt::format("m16n8k32.row.col.{}s32.{}.{}.s32", satfinite ? "satfinite." : "", a, b), 8, 32};
+      fmt::format("m16n8k{}.row.col.{}s32.{}.{}.s32", depth, satfinite ? "satfinite." : "", a, b),
+      8, depth};
   std::mt19937 random(1);
   for (int trial = 0; trial < 10; ++trial) {
     // In some trials all elements are the largest and the sums are near the limits.
@@ -159,7 +167,7 @@ TEST_P(IntegerMmaTest, IsTheExactProduct) {
     const auto sum = [&] {
       return extreme ? 0x7fffffffu + random() % 2 : static_cast<std::uint32_t>(random());
     };
-    Product product{Codes(16 * 32), Codes(32 * 8), Codes(128)};
+    Product product = Zeros(shape);
     std::generate(product.a.begin(), product.a.end(), element);
     std::generate(product.b.begin(), product.b.end(), element);
     std::generate(product.c.begin(), product.c.end(), sum);
@@ -167,8 +175,8 @@ TEST_P(IntegerMmaTest, IsTheExactProduct) {
     for (unsigned row = 0; row < 16; ++row) {
       for (unsigned column = 0; column < 8; ++column) {
         std::int64_t exact = static_cast<std::int32_t>(product.c[row * 8 + column]);
-        for (unsigned k = 0; k < 32; ++k) {
-          exact += Integer(a, product.a[row * 32 + k]) * Integer(b, product.b[k * 8 + column]);
+        for (unsigned k = 0; k < depth; ++k) {
+          exact += Integer(a, product.a[row * depth + k]) * Integer(b, product.b[k * 8 + column]);
         }
         if (satfinite) exact = std::clamp<std::int64_t>(exact, INT32_MIN, INT32_MAX);
         ASSERT_EQ(d[row * 8 + column], static_cast<std::uint32_t>(exact)) << row << " " << column;
@@ -179,7 +187,7 @@ TEST_P(IntegerMmaTest, IsTheExactProduct) {
 
 INSTANTIATE_TEST_SUITE_P(All, IntegerMmaTest,
                          testing::Combine(testing::Values("s8", "u8"), testing::Values("s8", "u8"),
-                                          testing::Bool()));
+                                          testing::Bool(), testing::Values(16u, 32u)));
 
 struct FloatCase {
   Shape shape;
@@ -229,7 +237,7 @@ TEST_P(FloatMmaTest, IsTheExactProductRoundedOnce) {
   const auto& [shape, a_format, b_format] = GetParam();
   std::mt19937 random(2);
   for (const unsigned spread : {3u, 8u, 20u, 30u}) {
-    Product product{Codes(16 * shape.k), Codes(shape.k * 8), Codes(128)};
+    Product product = Zeros(shape);
     for (auto& code : product.a) code = RandomFloat(a_format, random, spread);
     for (auto& code : product.b) code = RandomFloat(b_format, random, spread);
     for (auto& code : product.c) code = RandomFloat(kF32Format, random, spread);
@@ -255,7 +263,7 @@ TEST_P(FloatMmaTest, IsTheExactProductRoundedOnce) {
 float Dot(const FloatCase& test, const std::vector<std::uint32_t>& a,
           const std::vector<std::uint32_t>& b, float c) {
   const Shape& shape = test.shape;
-  Product product{Codes(16 * shape.k), Codes(shape.k * 8), Codes(128)};
+  Product product = Zeros(shape);
   for (unsigned k = 0; k < a.size(); ++k) {
     product.a[11 * shape.k + k] = a[k];
     product.b[k * 8 + 5] = b[k];
@@ -310,16 +318,184 @@ TEST_P(FloatMmaTest, WidestRange) {
   EXPECT_EQ(result, static_cast<float>(product + 0x1p-100));
 }
 
+std::vector<FloatCase> FloatCases() {
+  std::vector<FloatCase> cases;
+  const auto add = [&](const std::string& kind, unsigned k, const std::string& a,
+                       const std::string& b, const FloatFormat& a_format,
+                       const FloatFormat& b_format) {
+    const unsigned bits = 1 + a_format.exponent_bits + a_format.mantissa_bits;
+    cases.push_back({{fmt::format("{}m16n8k{}.row.col.f32.{}.{}.f32", kind, k, a, b), bits, k},
+                     a_format,
+                     b_format});
+  };
+  for (const unsigned k : {8u, 16u}) {
+    add("", k, "f16", "f16", kF16Format, kF16Format);
+    add("", k, "bf16", "bf16", kBf16Format, kBf16Format);
+  }
+  for (const char* kind : {"", "kind::f8f6f4."}) {
+    for (const unsigned k : {16u, 32u}) {
+      add(kind, k, "e4m3", "e4m3", kE4m3Format, kE4m3Format);
+      add(kind, k, "e4m3", "e5m2", kE4m3Format, kE5m2Format);
+      add(kind, k, "e5m2", "e4m3", kE5m2Format, kE4m3Format);
+      add(kind, k, "e5m2", "e5m2", kE5m2Format, kE5m2Format);
+    }
+  }
+  return cases;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, FloatMmaTest, testing::ValuesIn(FloatCases()),
+                         [](const auto& instance) {
+                           std::string name = instance.param.shape.suffixes;
+                           for (char& c : name) c = c == '.' || c == ':' ? '_' : c;
+                           return name;
+                         });
+
+// Scales in the lanes and bytes that the selectors choose; what is in the others does not count.
+struct Scaling {
+  unsigned byte_a, thread_a, byte_b, thread_b;
+};
+
+struct ScaledCase {
+  FloatCase form;
+  unsigned blocks;  // scales of a row of A
+};
+
+class ScaledMmaTest : public testing::TestWithParam<ScaledCase> {
+ protected:
+  // A word a lane for A, a word a lane for B; every byte is random.
+  std::vector<std::uint32_t> RandomWords(std::uint32_t least, std::uint32_t range) {
+    std::vector<std::uint32_t> words(64);
+    for (auto& word : words) {
+      for (int i = 0; i < 4; ++i) word = word << 8 | (least + random_() % range);
+    }
+    return words;
+  }
+
+  // The scale of block `block` of a row of A or a column of B: the ISA's figures.
+  static double ScaleOfA(const std::vector<std::uint32_t>& words, const Scaling& scaling,
+                         unsigned row, unsigned block) {
+    const unsigned lane = 4 * (row % 8) + 2 * scaling.thread_a + (row >= 8 ? 1 : 0);
+    return DecodeUe8m0(words[lane] >> 8 * (scaling.byte_a + block) & 0xff);
+  }
+  static double ScaleOfB(const std::vector<std::uint32_t>& words, const Scaling& scaling,
+                         unsigned column, unsigned block) {
+    const unsigned lane = 4 * column + scaling.thread_b;
+    return DecodeUe8m0(words[32 + lane] >> 8 * (scaling.byte_b + block) & 0xff);
+  }
+
+  Outcome Run(const Product& product, const std::vector<std::uint32_t>& words,
+              const Scaling& scaling, const std::string& before = "") {
+    const Shape& shape = GetParam().form.shape;
+    RunOptions options;
+    options.data = Pack(shape, product);
+    const std::size_t place = options.data.size() * 4;
+    options.data.insert(options.data.end(), words.begin(), words.end());
+    std::string text = Instruction(shape);
+    text.pop_back();
+    return RunBody(Body(shape, fmt::format(".reg .b32 %s<2>; .reg .b16 %h<2>;\n"
+                                           "ld.global.b32 %s0, [%p+{}];\n"
+                                           "ld.global.b32 %s1, [%p+{}];\n"
+                                           "mov.b16 %h0, {}; mov.b16 %h1, {};\n{}\n"
+                                           "{}, %s0, {{%h0, %h1}}, {{%s1}}, {{{}, {}}};",
+                                           place, place + 128, scaling.byte_a, scaling.thread_a,
+                                           before, text, scaling.byte_b, scaling.thread_b)),
+                   options);
+  }
+
+  Product RandomProduct() {
+    const FloatCase& form = GetParam().form;
+    Product product = Zeros(form.shape);
+    for (auto& code : product.a) code = RandomFloat(form.a, random_, 8);
+    for (auto& code : product.b) code = RandomFloat(form.b, random_, 8);
+    for (auto& code : product.c) code = RandomFloat(kF32Format, random_, 16);
+    return product;
+  }
+
+  std::mt19937 random_{4};
+};
+
+TEST_P(ScaledMmaTest, IsTheExactProductRoundedOnce) {
+  const auto& [form, blocks] = GetParam();
+  const unsigned k_end = form.shape.k;
+  for (unsigned trial = 0; trial < 16; ++trial) {
+    const Scaling scaling{trial / 2 * blocks % 4, trial % 2, trial * blocks % 4, trial % 4};
+    const Product product = RandomProduct();
+    const std::vector<std::uint32_t> words = RandomWords(127 - trial, 1 + 2 * trial);
+    const Outcome outcome = Run(product, words, scaling);
+    ASSERT_EQ(outcome.error + outcome.finding, "");
+    const Codes d = Unpack(outcome.data);
+    for (unsigned row = 0; row < 16; ++row) {
+      for (unsigned column = 0; column < 8; ++column) {
+        std::vector<double> summands{DecodeFloat(kF32Format, product.c[row * 8 + column])};
+        for (unsigned k = 0; k < k_end; ++k) {
+          const unsigned block = k / (k_end / blocks);
+          summands.push_back(DecodeFloat(form.a, product.a[row * k_end + k]) *
+                             ScaleOfA(words, scaling, row, block) *
+                             DecodeFloat(form.b, product.b[k * 8 + column]) *
+                             ScaleOfB(words, scaling, column, block));
+        }
+        ASSERT_EQ(d[row * 8 + column], std::bit_cast<std::uint32_t>(RoundedSum(summands, -80)))
+            << trial << ": " << row << " " << column;
+      }
+    }
+  }
+}
+
+TEST_P(ScaledMmaTest, ScalesMayBeNaNOrFarApart) {
+  const auto& [form, blocks] = GetParam();
+  Product product = Zeros(form.shape);
+  const auto one = [](const FloatFormat& format) {
+    return EncodeFloat(format, 1, Rounding::kNearestEven, true);
+  };
+  std::fill(product.a.begin(), product.a.end(), one(form.a));
+  std::fill(product.b.begin(), product.b.end(), one(form.b));
+  std::fill(product.c.begin(), product.c.end(), std::bit_cast<std::uint32_t>(0x1p-30f));
+  std::vector<std::uint32_t> words(64, 0x7f7f7f7f);
+  words[4] = 0x7f7f7fff;                   // row 1 of A: NaN in its first block
+  words[8] = blocks == 2 ? 0xfe00 : 0xfe;  // row 2: 2^127, in the last block; 2^-127 in the first
+  words[12] = 0;                           // row 3: 2^-127
+  const Outcome outcome = Run(product, words, {0, 0, 0, 0});
+  ASSERT_EQ(outcome.error + outcome.finding, "");
+  const Codes d = Unpack(outcome.data);
+  for (unsigned i = 0; i < 128; ++i) {
+    const unsigned row = i / 8;
+    const float expected = row == 2   ? std::numeric_limits<float>::infinity()
+                           : row == 3 ? 0x1p-30f
+                                      : static_cast<float>(form.shape.k);
+    ASSERT_EQ(d[i], row == 1 ? 0x7fffffffu : std::bit_cast<std::uint32_t>(expected)) << i;
+  }
+}
+
+TEST_P(ScaledMmaTest, SelectorsAreChecked) {
+  const Product product = Zeros(GetParam().form.shape);
+  const std::vector<std::uint32_t> words(64, 0x7f7f7f7f);
+  EXPECT_EQ(Run(product, words, {0, 2, 0, 0}).kind, "out-of-bounds");
+  EXPECT_EQ(Run(product, words, {4, 0, 0, 0}).kind, "out-of-bounds");
+  EXPECT_EQ(Run(product, words, {0, 0, 0, 4}).kind, "out-of-bounds");
+  EXPECT_EQ(Run(product, words, {0, 0, 1, 0}).kind, GetParam().blocks == 2 ? "out-of-bounds" : "");
+  EXPECT_EQ(Run(product, words, {0, 0, 0, 0}, "setp.lt.u32 %q, %t, 4;\n@%q mov.b16 %h1, 1;").kind,
+            "out-of-bounds");
+}
+
 INSTANTIATE_TEST_SUITE_P(
-    All, FloatMmaTest,
-    testing::Values(FloatCase{{"m16n8k16.row.col.f32.f16.f16.f32", 16, 16}, kF16Format, kF16Format},
-                    FloatCase{
-                        {"m16n8k16.row.col.f32.bf16.bf16.f32", 16, 16}, kBf16Format, kBf16Format}),
-    [](const auto& instance) {
-      std::string name = instance.param.shape.suffixes;
-      std::replace(name.begin(), name.end(), '.', '_');
-      return name;
-    });
+    All, ScaledMmaTest,
+    testing::Values(
+        ScaledCase{
+            {{"m16n8k64.row.col.kind::mxf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0", 4,
+              64},
+             kE2m1Format,
+             kE2m1Format},
+            2},
+        ScaledCase{{{"kind::mxf4.block_scale.m16n8k64.row.col.f32.e2m1.e2m1.f32.ue8m0", 4, 64},
+                    kE2m1Format,
+                    kE2m1Format},
+                   2},
+        ScaledCase{{{"kind::mxf8f6f4.block_scale.scale_vec::1X.m16n8k32.row.col.f32.e4m3.e5m2.f32."
+                     "ue8m0",
+                     8, 32},
+                    kE4m3Format,
+                    kE5m2Format},
+                   1}));
 
 TEST(MmaTest, SumsMayBeTheDestination) {
   const Shape shape{"m16n8k32.row.col.s32.s8.s8.s32", 8, 32};
@@ -339,7 +515,7 @@ TEST(MmaTest, SumsMayBeTheDestination) {
 TEST(MmaTest, AllThreadsMustTakePart) {
   const Shape shape{"m16n8k32.row.col.s32.s8.s8.s32", 8, 32};
   RunOptions options;
-  options.data = Pack(shape, {Codes(16 * 32), Codes(32 * 8), Codes(128)});
+  options.data = Pack(shape, Zeros(shape));
   // A thread that skips it and exits, one that waits elsewhere for ever, and a block of 31 threads.
   const std::string skips = "setp.ne.u32 %q, %t, 7;\n@%q " + Instruction(shape);
   Outcome outcome = RunBody(Body(shape, skips), options);
@@ -381,6 +557,15 @@ TEST(MmaTest, UnknownFormsAreErrors) {
   EXPECT_NE(error("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16" + operands + c), "");
   EXPECT_NE(error("mma.sync.aligned.m16n8k32.col.row.s32.s8.s8.s32" + operands + c), "");
   EXPECT_NE(error("mma.sync.m16n8k32.row.col.s32.s8.s8.s32" + operands + c), "");
+  EXPECT_NE(error("mma.sync.aligned.kind::f8f6f4.m16n8k32.row.col.s32.s8.s8.s32" + operands + c),
+            "");
+  EXPECT_NE(error("mma.sync.aligned.kind::mxf4.block_scale.scale_vec::1X.m16n8k64.row.col.f32.e2m1."
+                  "e2m1.f32.ue8m0" +
+                  operands + "{%c0,%c1,%c2,%c3}, %a0, {0,0}, %a0, {0,0};"),
+            "");
+  EXPECT_NE(error("mma.sync.aligned.kind::mxf4.m16n8k64.row.col.f32.e2m1.e2m1.f32.ue8m0" +
+                  operands + "{%c0,%c1,%c2,%c3}, %a0, {0,0}, %a0, {0,0};"),
+            "");
   EXPECT_EQ(error("mma.sync.aligned.m16n8k16.row.col.satfinite.f32.f16.f16.f32" + operands + c),
             "ptx line 6: mma.sync.aligned.m16n8k16.row.col.satfinite.f32.f16.f16.f32: "
             "'.satfinite' is for .s32");

@@ -139,8 +139,8 @@ TEST(ParserTest, UnknownInstructionsAndModifiersAreNamed) {
   EXPECT_EQ(BodyError(".reg .b32 a;\nadd a, a, a;"), "ptx line 6: add: a type is missing");
   EXPECT_EQ(BodyError(".reg .f32 a;\nadd.rn.rz.f32 a, a, a;"),
             "ptx line 6: add.rn.rz.f32: modifiers '.rn' and '.rz' exclude each other");
-  EXPECT_EQ(BodyError("mov.u8.u8.u8.u8.u8 a, b;"),
-            "ptx line 5: mov.u8.u8.u8.u8.u8: too many types");
+  EXPECT_EQ(BodyError("mov.u8.u8.u8.u8.u8.u8 a, b;"),
+            "ptx line 5: mov.u8.u8.u8.u8.u8.u8: too many types");
 }
 
 TEST(ParserTest, OperandsMustFit) {

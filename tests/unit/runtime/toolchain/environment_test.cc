@@ -21,6 +21,7 @@ TEST(EnvironmentTest, NothingSet) {
   ASSERT_TRUE(environment.ok());
   EXPECT_EQ(environment->nvrtc, "");
   EXPECT_EQ(environment->backend, "");
+  EXPECT_EQ(environment->compile, CompileMode::kHere);
   EXPECT_EQ(environment->log, LogLevel::kOff);
 }
 
@@ -28,21 +29,27 @@ TEST(EnvironmentTest, GoodValues) {
   const Result<Environment> environment = Read({{"LIJIT_NVRTC", __FILE__},
                                                 {"LIJIT_NVJITLINK", __FILE__},
                                                 {"LIJIT_BACKEND", "ptx"},
+                                                {"LIJIT_COMPILE", "worker"},
+                                                {"LIJIT_WORKER", __FILE__},
                                                 {"LIJIT_LOG", "debug"},
                                                 {"CUDA_HOME", "/opt/cuda"}});
   ASSERT_TRUE(environment.ok()) << environment.error().message;
   EXPECT_EQ(environment->nvrtc, __FILE__);
   EXPECT_EQ(environment->nvjitlink, __FILE__);
   EXPECT_EQ(environment->backend, "ptx");
+  EXPECT_EQ(environment->compile, CompileMode::kWorker);
+  EXPECT_EQ(environment->worker, __FILE__);
   EXPECT_EQ(environment->log, LogLevel::kDebug);
   EXPECT_EQ(environment->cuda_home, "/opt/cuda");
 }
 
 TEST(EnvironmentTest, BadValuesAreErrorsThatNameVariableValueAndWhatIsAccepted) {
   const std::map<std::string, std::pair<std::string, std::string>> bad = {
-      {"LIJIT_NVRTC", {"/nowhere/libnvrtc.so.13", "path of the library"}},
-      {"LIJIT_NVJITLINK", {"/usr", "path of the library"}},
+      {"LIJIT_NVRTC", {"/nowhere/libnvrtc.so.13", "path of the file"}},
+      {"LIJIT_NVJITLINK", {"/usr", "path of the file"}},
       {"LIJIT_BACKEND", {"CUDA", "accepted are cuda, ptx"}},
+      {"LIJIT_COMPILE", {"1", "accepted are here, worker"}},
+      {"LIJIT_WORKER", {"/nowhere/lijit-worker", "path of the file"}},
       {"LIJIT_LOG", {"2", "accepted are off, error, info, debug"}},
   };
   for (const auto& [name, value_and_advice] : bad) {

@@ -11,6 +11,8 @@
 #include <system_error>
 #include <utility>
 
+#include "runtime/compile/compilers.h"
+#include "runtime/compile/llvm_backend.h"
 #include "runtime/device/cuda_device.h"
 #include "runtime/toolchain/driver.h"
 #include "runtime/toolchain/environment.h"
@@ -36,6 +38,12 @@ ToolReport DescribeTool(const Result<std::shared_ptr<const Tool>>& tool) {
   return report;
 }
 
+// Named by the user and not usable is broken. Nowhere is fine as long as a backend can compile.
+void Judge(const ToolReport& tool, const std::string& named, DoctorReport& report) {
+  if (tool.problem.empty()) return;
+  (named.empty() ? report.notes : report.problems).push_back(tool.problem);
+}
+
 void DiagnoseTools(const DoctorRequest& request, const runtime::Environment& environment,
                    DoctorReport& report) {
   const runtime::SearchPaths paths{.file = "",
@@ -43,11 +51,22 @@ void DiagnoseTools(const DoctorRequest& request, const runtime::Environment& env
                                    .python_prefixes = request.python_prefixes};
   report.nvrtc = DescribeTool(runtime::Nvrtc::Open(paths, environment));
   report.nvjitlink = DescribeTool(runtime::NvJitLink::Open(paths, environment));
-  if (!report.nvrtc.problem.empty()) report.problems.push_back(report.nvrtc.problem);
-  if (report.nvjitlink.problem.empty()) return;
-  // Named by the user and not usable is broken; nowhere is fine for the cuda backend.
-  auto& list = environment.nvjitlink.empty() ? report.notes : report.problems;
-  list.push_back(report.nvjitlink.problem);
+  const Result<std::string> llvm = runtime::LlvmVersion();
+  report.llvm = llvm.ok() ? *llvm : "not built";
+  Judge(report.nvrtc, environment.nvrtc, report);
+  Judge(report.nvjitlink, environment.nvjitlink, report);
+}
+
+// For what the device in use loads.
+void DiagnoseBackend(DoctorReport& report) {
+  const ImageKind image = report.device == "emulated" ? ImageKind::kPtx : ImageKind::kCubin;
+  const Result<runtime::BackendChoice> choice = runtime::ChooseBackend("auto", image);
+  if (!choice.ok()) {
+    report.problems.push_back(choice.error().message);
+    return;
+  }
+  report.backend = choice->name;
+  report.backend_reason = choice->reason;
 }
 
 void DiagnoseDevices(DoctorReport& report) {
@@ -114,12 +133,13 @@ void DiagnoseCache(DoctorReport& report) {
 DoctorReport Diagnose(const DoctorRequest& request) {
   DoctorReport report;
   report.cache_dir = request.cache_dir;
-  report.llvm = "not built";
   const Result<runtime::Environment>& environment = runtime::ProcessEnvironment();
   if (!environment.ok()) report.problems.push_back(environment.error().message);
-  DiagnoseTools(request, environment.ok() ? *environment : runtime::Environment{}, report);
+  const runtime::Environment known = environment.ok() ? *environment : runtime::Environment{};
+  DiagnoseTools(request, known, report);
   DiagnoseDevices(report);
   ChooseTarget(report);
+  if (environment.ok()) DiagnoseBackend(report);
   DiagnoseCache(report);
   report.ok = report.problems.empty();
   return report;

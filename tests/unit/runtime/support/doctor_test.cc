@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <string>
 
+#include "runtime/compile/compilers.h"
+#include "runtime/compile/llvm_backend.h"
 #include "runtime/toolchain/driver.h"
 #include "runtime/toolchain/environment.h"
 #include "runtime/toolchain/nvrtc.h"
@@ -26,7 +28,11 @@ TEST(DoctorTest, ReportsWhatIsThere) {
   EXPECT_EQ(report.nvrtc.path, nvrtc.ok() ? (*nvrtc)->path() : "");
   EXPECT_EQ(report.nvrtc.version, nvrtc.ok() ? (*nvrtc)->Version().value() : "");
   EXPECT_EQ(report.nvrtc.problem.empty(), nvrtc.ok());
-  EXPECT_EQ(report.llvm, "not built");
+  EXPECT_EQ(report.llvm, runtime::LlvmVersion().ok() ? *runtime::LlvmVersion() : "not built");
+  const ImageKind image = report.device == "emulated" ? ImageKind::kPtx : ImageKind::kCubin;
+  const auto backend = runtime::ChooseBackend("auto", image);
+  EXPECT_EQ(report.backend, backend.ok() ? backend->name : "");
+  EXPECT_EQ(report.backend_reason, backend.ok() ? backend->reason : "");
   EXPECT_EQ(report.ok, report.problems.empty());
   EXPECT_FALSE(Mentions(report.problems, "cache folder"));
   if (!runtime::ProcessDriver().ok()) {

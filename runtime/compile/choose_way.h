@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// By which schedule and backend a kernel is made: one that fits it and that the support table has.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "compiler/ir/module.h"
+#include "compiler/lower/schedule.h"
+#include "compiler/target/target.h"
+#include "lijit/device.h"
+#include "lijit/result.h"
+
+namespace lijit::runtime {
+
+struct Way {
+  lower::ScheduleRow schedule;
+  std::string backend;
+};
+
+// What is wanted of a way.
+struct WayRequest {
+  std::string_view schedule = "auto";
+  std::string_view backend = "auto";
+  ImageKind image = ImageKind::kCubin;
+  std::string_view format;
+  bool is_shipped_format = true;
+};
+
+// `module` holds one kernel. Of the ways that fit and are supported: the one whose schedule comes
+// first in schedules.def; then the one of the backend that ChooseBackend prefers. Names are taken
+// by their word, or refused with the reason.
+Result<Way> ChooseWay(const WayRequest& request, const ir::Module& module,
+                      const target::Target& target);
+
+}  // namespace lijit::runtime
