@@ -39,7 +39,7 @@ void ExpectOk(const Status& status) { EXPECT_TRUE(status.ok()) << status.error()
 constexpr const char* kFormats[] = {"fp8_e4m3", "mxfp4"};
 constexpr std::int64_t kMany = (std::int64_t{1} << 26) + 1;
 
-TEST_F(LargeGrids, QueryRows) {
+TEST_F(LargeGrids, B17_QueryRows) {
   for (const char* format : kFormats) {
     TestIndexer indexer = Make(Small(format));
     QueryCase last(indexer, {.tokens = 1});

@@ -86,7 +86,7 @@ std::vector<float> Bf16Numbers(std::span<const std::uint8_t> bytes) {
   return numbers;
 }
 
-TEST_F(RotationTest, UnitVectorsGoWhereTheModelSays) {
+TEST_F(RotationTest, B56_UnitVectorsGoWhereTheModelSays) {
   for (const Model& model : kModels) {
     QueryCase c(TestIndexer::Of(ConfigOf(model, "bf16")),
                 {.tokens = 16, .q = UnitVectors(128), .rope = MarkedRope(16)});

@@ -19,7 +19,7 @@ std::vector<std::uint8_t> CodesOfRows(int rows_a_code) {
   return codes;
 }
 
-TEST_F(Scales, EveryPairOfBytes) {
+TEST_F(Scales, B68_EveryPairOfBytes) {
   for (const char* target : {"sm_86", "sm_120f"}) {
     TestIndexer& indexer = TestIndexer::Of(Small("mxfp4"), target);
     TestCache cache(indexer, {.lengths = std::vector<int>(kCount, kCount)});

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every number of heads, head dimension and page size, and every input type.
+// Every number of heads, head dimension and page size (reported fault B52: wrong scores for some of
+// them), and every input type.
 #include <fmt/format.h>
 
 #include "tests/support/indexer_fixture.h"
