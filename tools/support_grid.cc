@@ -50,12 +50,21 @@ std::string MarkdownRow(const std::vector<std::string>& cells) {
   return "| " + Join(cells, " | ") + " |\n";
 }
 
-// What a target's lines say of one format.
+// What a target's lines say of one format. Backends that say the same stand together.
 std::string MarkdownCell(const std::vector<const SupportGrid::Line*>& lines, std::size_t format) {
   std::vector<std::string> ways;
-  for (const SupportGrid::Line* const line : lines) {
-    if (line->cells[format].empty()) continue;
-    ways.push_back(fmt::format("`{}`, {}: {}", line->schedule, line->backend, line->cells[format]));
+  for (auto line = lines.begin(); line != lines.end(); ++line) {
+    const auto says_the_same = [&](const SupportGrid::Line* other) {
+      return other->schedule == (*line)->schedule && other->cells[format] == (*line)->cells[format];
+    };
+    const bool is_said = std::any_of(lines.begin(), line, says_the_same);
+    if ((*line)->cells[format].empty() || is_said) continue;
+    std::vector<std::string> backends;
+    for (const SupportGrid::Line* const other : lines) {
+      if (says_the_same(other)) backends.push_back(other->backend);
+    }
+    ways.push_back(fmt::format("`{}`, {}: {}", (*line)->schedule, Join(backends, " and "),
+                               (*line)->cells[format]));
   }
   return ways.empty() ? "no" : Join(ways, "<br>");
 }

@@ -61,7 +61,10 @@ std::string TextBytes(unsigned long long bytes) {
   constexpr std::string_view kUnits[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
   double value = static_cast<double>(bytes) / 1024;
   std::size_t unit = 0;
-  for (; value >= 1023.95; value /= 1024) ++unit;
+  while (value >= 1023.95) {  // would be printed as 1024.0
+    value /= 1024;
+    ++unit;
+  }
   return fmt::format("{:.1f} {}", value, kUnits[unit]);
 }
 

@@ -11,19 +11,10 @@
 #include "runtime/emulator/instruction_builder.h"
 #include "runtime/emulator/mma_float.h"
 #include "runtime/emulator/mma_fragments.h"
+#include "runtime/emulator/warp_matrix.h"
 
 namespace lijit::emulator {
 namespace {
-
-// False, after a finding, unless all 32 threads take part.
-bool IsWholeWarp(Warp& warp, const Instruction& in, Mask mask) {
-  if (mask == kFullMask) return true;
-  warp.cta().Report("divergence", in,
-                    warp.index() * kWarpSize + static_cast<unsigned>(std::countr_zero(mask)),
-                    fmt::format("executes it with {} threads of its warp; it is for all 32",
-                                std::popcount(mask)));
-  return false;
-}
 
 std::uint32_t AddDot(std::uint32_t c, std::int32_t dot, bool satfinite) {
   if (!satfinite) return c + static_cast<std::uint32_t>(dot);
@@ -241,27 +232,9 @@ const MmaForm* FindForm(InstructionBuilder& b) {
   return nullptr;
 }
 
-// {a, b, ...} of `count` 32-bit registers; one alone may have braces too.
-void TakeFragment(InstructionBuilder& b, unsigned count, bool is_destination) {
-  const Operand* operand = b.Take();
-  if (operand == nullptr) return;
-  const bool is_vector = operand->kind == Operand::Kind::kVector;
-  if (is_vector ? operand->elements.size() != count : count != 1) {
-    return b.Fail(fmt::format("a fragment of {} registers is wanted", count));
-  }
-  for (unsigned i = 0; i < count; ++i) {
-    const Operand& element = is_vector ? operand->elements[i] : *operand;
-    b.Add(is_destination ? b.DestinationRef(element, 32, false)
-                         : b.SourceRef(element, Type::kB32, false));
-  }
-}
-
 // The operands and suffixes that all forms have.
 void TakeMatrices(InstructionBuilder& b, unsigned types) {
-  const bool is_row_col = b.statement().name.find(".row.col") != std::string_view::npos;
-  if (!b.Has(Category::kSync) || !b.Has(Category::kAligned) || !is_row_col) {
-    return b.Fail("needs '.sync.aligned' and '.row.col'");
-  }
+  if (b.statement().name.find(".row.col") == std::string_view::npos) b.Fail("needs '.row.col'");
   const MmaForm* form = b.modifiers().type_count() == types ? FindForm(b) : nullptr;
   if (form == nullptr) {
     return b.Fail("this shape with these types is not known to the emulator");
@@ -273,12 +246,6 @@ void TakeMatrices(InstructionBuilder& b, unsigned types) {
   TakeFragment(b, form->registers_of_b, false);
   TakeFragment(b, 4, false);
   b.Execute(form->handler);
-}
-
-// The last operand: all threads take part.
-void WaitForWarp(InstructionBuilder& b) {
-  b.Constant(kFullMask, 32);
-  b.out().action = Action::kWarpSync;
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Entries of the cache that are damaged in every way: they are named, described, and built anew.
+#include <stdlib.h>
+
 #include <filesystem>
 #include <fstream>
 #include <span>
@@ -12,7 +14,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-const Arguments kWarm = {"warm", "--model", "glm-5", "--format", "mxfp4", "--target", "sm_86"};
+Arguments Warm() { return {"warm", "--model", "glm-5", "--format", "mxfp4", "--target", "sm_86"}; }
 
 std::span<const std::byte> AsBytes(const std::string& text) {
   return std::as_bytes(std::span(text));
@@ -40,7 +42,7 @@ std::string Flipped(std::string bytes, std::size_t at) {
 }
 
 using Bytes = const std::string&;
-const DamageCase kCases[] = {
+constexpr DamageCase kCases[] = {
     {"empty", "short", 2, [](Bytes, Bytes) { return std::string(); }},
     {"half", "short", 1, [](Bytes good, Bytes) { return good.substr(0, good.size() / 2); }},
     {"cut", "short", 1, [](Bytes good, Bytes) { return good.substr(0, good.size() - 1); }},
@@ -58,15 +60,25 @@ class EntryDamage : public CompilingCliTest, public testing::WithParamInterface<
   void SetUp() override {
     CompilingCliTest::SetUp();
     if (IsSkipped()) return;
-    // Compiled once for all cases, then copied.
-    environment_["LIJIT_CACHE_DIR"] = LIJIT_TEST_CACHE_DIR "-damage";
-    kernels_ = LijitJson(kWarm, 0)["kernels"];
+    FillTemplate();
     UseOwnCache();
-    std::filesystem::copy(LIJIT_TEST_CACHE_DIR "-damage", Path("cache"),
+    std::filesystem::copy(template_ + "/cache", Path("cache"),
                           std::filesystem::copy_options::recursive);
     const json entry = LijitJson({"cache", "ls"}, 0)["entries"][0];
     key_ = entry["key"];
     path_ = entry["path"];
+  }
+
+  static void TearDownTestSuite() { std::filesystem::remove_all(template_); }
+
+  // Compiles once for all cases, which work on copies.
+  void FillTemplate() {
+    if (!template_.empty()) return;
+    std::string pattern = (std::filesystem::temp_directory_path() / "lijit-cli-XXXXXX").string();
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    template_ = pattern;
+    environment_["LIJIT_CACHE_DIR"] = template_ + "/cache";
+    kernels_ = LijitJson(Warm(), 0)["kernels"];
   }
 
   // Puts the damaged bytes in the entry's place.
@@ -79,7 +91,8 @@ class EntryDamage : public CompilingCliTest, public testing::WithParamInterface<
     std::ofstream(path_, std::ios::binary) << bad;
   }
 
-  int kernels_ = 0;
+  static inline std::string template_;
+  static inline int kernels_ = 0;
   std::string key_, path_;
 };
 
@@ -107,7 +120,7 @@ TEST_P(EntryDamage, IsNamedDescribedAndBuiltAnew) {
   const bool decodes = std::string_view(GetParam().reason) == "image_refused";
   EXPECT_EQ(Lijit({"cache", "show", key_}).code, decodes ? 0 : 1);
 
-  const json again = LijitJson(kWarm, 0);
+  const json again = LijitJson(Warm(), 0);
   EXPECT_EQ(again["compiled"], 1);
   EXPECT_EQ(again["hits"], kernels_ - 1);
   EXPECT_EQ(LijitJson({"cache", "verify"}, 0)["damaged"], json::array());

@@ -92,6 +92,18 @@ TEST_F(PlanCommand, ModelFile) {
   EXPECT_EQ(plan["formats"]["mxfp4"]["block_bytes"], 64 * (2 * 584 + 68));
 }
 
+// The example of docs/capacity.md is GLM-5.2.
+TEST_F(PlanCommand, TheDocumentedModelFile) {
+  const std::string page = Read(SourcePath("docs/capacity.md"));
+  const std::size_t first = page.find("```json\n"), last = page.find("\n```\n", first);
+  ASSERT_NE(first, std::string::npos);
+  const std::string model = Write("model.json", page.substr(first + 8, last - first - 8));
+  const json mine = LijitJson({"plan", "--model", model, "--cache-memory", "9GiB"}, 0);
+  const json known = LijitJson({"plan", "--model", "glm-5.2", "--cache-memory", "9GiB"}, 0);
+  EXPECT_EQ(mine["model"], "my-glm");
+  EXPECT_EQ(mine["formats"], known["formats"]);
+}
+
 TEST_F(PlanCommand, AWrongModelFileNamesTheMember) {
   struct {
     const char* text;

@@ -2,6 +2,7 @@
 #include "tests/cli/program.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -34,12 +35,15 @@ std::vector<std::string> EnvironmentOf(const Invocation& invocation) {
     const std::string name(text.substr(0, text.find('=')));
     if (!IsHidden(text) && !invocation.environment.contains(name)) variables.emplace_back(text);
   }
-  for (const auto& [name, value] : invocation.environment) variables.push_back(name + "=" + value);
+  for (const auto& [name, value] : invocation.environment) {
+    variables.push_back(fmt::format("{}={}", name, value));
+  }
   return variables;
 }
 
 std::vector<char*> Pointers(std::vector<std::string>& strings) {
   std::vector<char*> pointers;
+  pointers.reserve(strings.size() + 1);
   for (std::string& string : strings) pointers.push_back(string.data());
   pointers.push_back(nullptr);
   return pointers;

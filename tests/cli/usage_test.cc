@@ -8,8 +8,8 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-constexpr const char* kCommands[] = {"run",   "opt",  "emit",    "warm",
-                                     "cache", "dump", "targets", "doctor"};
+constexpr const char* kCommands[] = {"run",  "opt",     "emit", "warm",  "cache",
+                                     "dump", "targets", "plan", "doctor"};
 
 using Usage = CliTest;
 

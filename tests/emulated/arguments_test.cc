@@ -3,6 +3,7 @@
 // and nothing is launched.
 #include <functional>
 
+#include "lijit/targets.h"
 #include "tests/support/indexer_fixture.h"
 
 namespace lijit::tests {
@@ -291,6 +292,22 @@ TEST_F(Arguments, TargetsThatAreNone) {
     ASSERT_FALSE(runtime.ok()) << target;
     EXPECT_NE(runtime.error().message.find(target), std::string::npos) << runtime.error().message;
   }
+}
+
+// What nobody has shown to be right does not run: the message says what would.
+TEST_F(Arguments, TheGate) {
+  const auto refused = [](const Status& status, const std::string& message) {
+    ASSERT_FALSE(status.ok()) << message;
+    EXPECT_EQ(status.error().code, ErrorCode::kRefused) << status.error().message;
+    EXPECT_NE(status.error().message.find(message), std::string::npos) << status.error().message;
+  };
+  EXPECT_TRUE(CheckSupport("sm_86", "mxfp4", "logits.paged", "simt", "cuda").ok());
+  EXPECT_TRUE(CheckSupport("sm_86", "mine", "logits.paged", "simt", "cuda", false).ok());
+  refused(CheckSupport("sm_86", "mxfp4", "logits.paged", "warp", "cuda"),
+          "logits.paged of mxfp4 on sm_86 by schedule warp and backend cuda");
+  refused(CheckSupport("sm_86", "mine", "top_k", "warp", "cuda", false), "top_k of mine on sm_86");
+  refused(CheckSupport("sm_75", "mxfp4", "top_k", "simt", "cuda"), "sm_75");
+  EXPECT_FALSE(CheckSupport("sm_99", "mxfp4", "top_k", "simt", "cuda").ok());
 }
 
 }  // namespace

@@ -11,7 +11,6 @@ namespace lijit::tests {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
-constexpr std::uint32_t kInfinityBits = 0x7f800000;
 constexpr std::size_t kBf16Count = 65536;
 
 // A permutation of 16-bit numbers without short cycles.

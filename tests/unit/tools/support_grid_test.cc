@@ -15,6 +15,8 @@ std::vector<SupportRow> Table() {
           {"sm_100f", "fp8", "top_k", "simt", "cuda", "emulated", ""},
           {"sm_100f", "mxfp4", "logits.paged", "simt", "cuda", "emulated", ""},
           {"sm_100f", "mxfp4", "top_k", "simt", "cuda", "emulated", ""},
+          {"sm_100f", "mxfp4", "logits.paged", "simt", "ptx", "emulated", ""},
+          {"sm_100f", "mxfp4", "top_k", "simt", "ptx", "emulated", ""},
           {"sm_100f", "mxfp4", "top_k", "umma", "cuda", "", "not written; use simt"},
           {"sm_75", "*", "*", "*", "*", "", "too old; use sm_80"}};
 }
@@ -25,6 +27,7 @@ TEST(SupportGridTest, Text) {
             "sm_90a   simt      cuda     emulated 1, hardware 1 of 2 ops  -\n"
             "sm_90a   wgmma     cuda     hardware 1 of 2 ops              -\n"
             "sm_100f  simt      cuda     emulated                         emulated\n"
+            "sm_100f  simt      ptx      -                                emulated\n"
             "\n"
             "refused  what                   why, and what would work\n"
             "sm_100f  mxfp4 top_k umma cuda  not written; use simt\n"
@@ -37,7 +40,7 @@ TEST(SupportGridTest, MarkdownHasARowATarget) {
             "| --- | --- | --- |\n"
             "| `sm_90a` | `simt`, cuda: emulated 1, hardware 1 of 2 ops<br>`wgmma`, cuda: "
             "hardware 1 of 2 ops | no |\n"
-            "| `sm_100f` | `simt`, cuda: emulated | `simt`, cuda: emulated |\n"
+            "| `sm_100f` | `simt`, cuda: emulated | `simt`, cuda and ptx: emulated |\n"
             "\n"
             "- `sm_100f`, mxfp4 top_k umma cuda: refused; not written; use simt\n"
             "- `sm_75`, everything: refused; too old; use sm_80\n");
