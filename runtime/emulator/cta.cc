@@ -39,6 +39,7 @@ void Cta::Start(const Dimensions& index) {
   barriers_.fill(Barrier{});
   std::fill(shared_bits_.begin(), shared_bits_.end(), std::uint8_t{0});
   races_.StartBlock(shared_.size(), static_cast<unsigned>(warps_.size()));
+  async_copies_.StartBlock(shared_.size(), threads_);
   for (Warp& warp : warps_) warp.Start(threads_ - warp.index() * kWarpSize);
 }
 
@@ -77,10 +78,6 @@ bool Cta::RunRound() {
 std::string Cta::ThreadName(unsigned thread) const {
   const auto [x, y, z] = config_.shape.block;
   return fmt::format("thread ({},{},{})", thread % x, thread / x % y, thread / x / y);
-}
-
-const Source& Cta::SourceOf(const Instruction& instruction) const {
-  return kernel().sources[static_cast<std::size_t>(&instruction - kernel().code.data())];
 }
 
 void Cta::Report(std::string_view kind, const Instruction& instruction, unsigned thread,

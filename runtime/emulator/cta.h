@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "lijit/device.h"
+#include "runtime/emulator/async_copy.h"
 #include "runtime/emulator/global_memory.h"
 #include "runtime/emulator/program.h"
 #include "runtime/emulator/race_check.h"
@@ -62,13 +63,19 @@ class Cta {
   std::byte* shared() { return shared_.data(); }
   InitializedBits shared_initialized() { return InitializedBits(shared_bits_.data()); }
   RaceChecker& races() { return races_; }
+  AsyncCopies& async_copies() { return async_copies_; }
   bool failed() const { return failed_; }
 
   // Reports a finding of an instruction and, unless `thread` is the number of threads, a thread.
   void Report(std::string_view kind, const Instruction& instruction, unsigned thread,
               std::string_view what);
   std::string ThreadName(unsigned thread) const;  // "thread (3,0,0)"
-  const Source& SourceOf(const Instruction& instruction) const;
+  std::uint32_t IndexOf(const Instruction& instruction) const {
+    return static_cast<std::uint32_t>(&instruction - kernel().code.data());
+  }
+  const Source& SourceOf(const Instruction& instruction) const {
+    return kernel().sources[IndexOf(instruction)];
+  }
 
   // Lanes of `warp` arrive at a barrier that `expected` threads take part in (0: all of the CTA).
   // The threads go on once all have arrived, except for kArrive, which never waits.
@@ -100,6 +107,7 @@ class Cta {
   std::vector<std::byte> shared_;
   std::vector<std::uint8_t> shared_bits_;
   RaceChecker races_;
+  AsyncCopies async_copies_;
   std::array<Barrier, kBarriers> barriers_{};
   bool failed_ = false;
 };

@@ -5,10 +5,9 @@
 #include <cstring>
 #include <type_traits>
 
+#include "runtime/emulator/float_arithmetic.h"
 #include "runtime/emulator/float_formats.h"
 #include "runtime/emulator/host_memory.h"
-#include "runtime/emulator/instruction_builder.h"
-#include "runtime/emulator/lanes.h"
 #include "runtime/emulator/memory_access.h"
 
 namespace lijit::emulator {
@@ -74,10 +73,6 @@ struct Extreme {
   }
 };
 
-float Flush(bool ftz, float value) {
-  return ftz && std::fpclassify(value) == FP_SUBNORMAL ? std::copysign(0.0f, value) : value;
-}
-
 // In global memory, subnormals are flushed; in shared memory they are kept (PTX ISA, atom).
 struct AddF32 {
   static std::uint32_t Apply(const Instruction& in, std::uint32_t old, std::uint32_t b,
@@ -85,7 +80,7 @@ struct AddF32 {
     const bool ftz = in.space != Space::kShared;
     const float sum =
         Flush(ftz, Flush(ftz, std::bit_cast<float>(old)) + Flush(ftz, std::bit_cast<float>(b)));
-    return std::isnan(sum) ? 0x7fffffff : std::bit_cast<std::uint32_t>(sum);
+    return ResultBits(sum);
   }
 };
 struct AddF64 {

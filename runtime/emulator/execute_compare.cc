@@ -4,9 +4,8 @@
 #include <cmath>
 #include <type_traits>
 
+#include "runtime/emulator/float_arithmetic.h"
 #include "runtime/emulator/float_formats.h"
-#include "runtime/emulator/instruction_builder.h"
-#include "runtime/emulator/lanes.h"
 
 namespace lijit::emulator {
 namespace {
@@ -19,10 +18,7 @@ struct IntegerValue {
 };
 struct F32Value {
   using Lane = std::uint32_t;
-  static float Read(Lane lane, bool ftz) {
-    const auto value = std::bit_cast<float>(lane);
-    return ftz && std::fpclassify(value) == FP_SUBNORMAL ? std::copysign(0.0f, value) : value;
-  }
+  static float Read(Lane lane, bool ftz) { return Flush(ftz, std::bit_cast<float>(lane)); }
 };
 struct F64Value {
   using Lane = std::uint64_t;

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "runtime/emulator/convert.h"
+#include "runtime/emulator/float_arithmetic.h"
 #include "runtime/emulator/float_formats.h"
 #include "runtime/emulator/register_lanes.h"
 
@@ -29,10 +30,16 @@ struct SmallFloat {
   static constexpr bool kIsInteger = false;
   static constexpr bool kIsF64 = false;
   static double Read(const Instruction& in, std::uint64_t lane) {
+    if (&kFormat == &kF32Format && IsNan(static_cast<std::uint32_t>(lane)))
+      return NanOfF32(in, lane);
     const double value = DecodeFloat(kFormat, static_cast<std::uint32_t>(lane));
     constexpr double kLeastNormal = 0x1p-126;
     const bool flushes = in.ftz && &kFormat == &kF32Format && std::fabs(value) < kLeastNormal;
     return flushes ? std::copysign(0.0, value) : value;
+  }
+  // Widened with its payload, or, flushing, the one NaN of f32 operations.
+  static double NanOfF32(const Instruction& in, std::uint64_t lane) {
+    return std::bit_cast<float>(in.ftz ? kF32Format.nan : static_cast<std::uint32_t>(lane));
   }
   // `value` may be an odd rounding of the exact value (float_formats.h).
   static std::uint64_t Write(const Instruction& in, double value) {
@@ -51,17 +58,6 @@ struct F64Type {
   static std::uint64_t Write(const Instruction& in, double value) {
     if (in.saturate) value = value > 0 ? std::fmin(value, 1.0) : 0.0;
     return std::bit_cast<std::uint64_t>(value);
-  }
-};
-
-// tf32 is f32 with 10 bits of mantissa; the register keeps the f32 layout.
-inline constexpr FloatFormat kTf32Format{8, 10, 127, 0x3fbff, true, 0x3ffff};
-struct Tf32Type {
-  static constexpr bool kIsInteger = false;
-  static std::uint64_t Write(const Instruction& in, double value) {
-    if (std::isnan(value)) return kF32Format.nan;
-    const std::uint64_t code = EncodeFloat(kTf32Format, value, in.rounding, in.satfinite);
-    return in.relu && (code & kTf32Format.sign_bit()) != 0 ? 0 : code << 13;
   }
 };
 
@@ -88,6 +84,8 @@ double IntegerToF64(Rounding rounding, V integer) {
 }
 
 double RoundToIntegral(Rounding rounding, double value) {
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  if (IsNan(bits)) return std::bit_cast<double>(Quiet(bits));
   switch (rounding) {
     case Rounding::kTowardZero:
       return std::trunc(value);
@@ -163,6 +161,38 @@ void Convert(Warp& warp, const Instruction& in, Mask mask) {
   WriteLanes(warp, in, 0, in.register_bits, mask, lanes);
 }
 
+// f64 to f32 keeps what fits of a NaN's payload.
+void ConvertF64ToF32(Warp& warp, const Instruction& in, Mask mask) {
+  auto* d = warp.Out<std::uint32_t>(in, 0);
+  const auto* a = warp.In<std::uint64_t>(in, 1);
+  ForLanes(mask, [&](unsigned lane) {
+    const auto sign = static_cast<std::uint32_t>(a[lane] >> 32 & 0x80000000);
+    const auto payload = static_cast<std::uint32_t>(a[lane] >> 29 & 0x3fffff);
+    const bool keeps_nan = IsNan(a[lane]) && !in.saturate && !in.ftz;
+    d[lane] =
+        keeps_nan
+            ? sign | 0x7fc00000 | payload
+            : static_cast<std::uint32_t>(ConvertLane<SmallFloat<kF32Format>, F64Type>(in, a[lane]));
+  });
+}
+
+// tf32 is f32 with 10 bits of mantissa; the register keeps the f32 layout.
+inline constexpr FloatFormat kTf32Format{8, 10, 127, 0x3fbff, true, 0x3ffff};
+constexpr unsigned kTf32Shift = 13;
+
+void ConvertF32ToTf32(Warp& warp, const Instruction& in, Mask mask) {
+  auto* d = warp.Out<std::uint32_t>(in, 0);
+  const auto* a = warp.In<std::uint32_t>(in, 1);
+  ForLanes(mask, [&](unsigned lane) {
+    const double value = std::bit_cast<float>(a[lane]);
+    std::uint32_t code = EncodeFloat(kTf32Format, value, in.rounding, in.satfinite);
+    // .rna keeps a NaN's upper bits.
+    if (IsNan(a[lane]) && in.rounding == Rounding::kNearestAway) code = a[lane] >> kTf32Shift;
+    const bool to_zero = in.relu && !IsNan(a[lane]) && (a[lane] >> 31) != 0;
+    d[lane] = to_zero ? 0 : code << kTf32Shift;
+  });
+}
+
 // bf16 is the upper half of an f32, NaN too.
 void ConvertBf16ToF32(Warp& warp, const Instruction& in, Mask mask) {
   auto* d = warp.Out<std::uint32_t>(in, 0);
@@ -170,7 +200,7 @@ void ConvertBf16ToF32(Warp& warp, const Instruction& in, Mask mask) {
   ForLanes(mask, [=](unsigned lane) { d[lane] = std::uint32_t{a[lane]} << 16; });
 }
 
-// Between 32-bit registers: a hot path, and no more than the conversions above do.
+// A hot path, and no more than the conversions above do.
 void ConvertS32ToF32(Warp& warp, const Instruction& in, Mask mask) {
   auto* d = warp.Out<std::uint32_t>(in, 0);
   const auto* a = warp.In<std::uint32_t>(in, 1);
@@ -238,11 +268,28 @@ Handler HandlerOf(Type to, Type from) {
       return FromType<SmallFloat<kF32Format>>(from);
     case Type::kF64:
       return FromType<F64Type>(from);
-    case Type::kTf32:
-      return from == Type::kF32 ? &Convert<Tf32Type, SmallFloat<kF32Format>> : nullptr;
     default:
       return nullptr;
   }
+}
+
+struct Copy {
+  template <typename T>
+  static T Apply(T a) {
+    return a;
+  }
+};
+
+// Conversions whose registers are as wide as their types and that have a handler of their own.
+Handler SpecialHandler(const Instruction& in, Type to, Type from) {
+  if (in.register_bits != Bits(to) || in.register_bits2 != Bits(from)) return nullptr;
+  if (to == Type::kTf32 && from == Type::kF32) return &ConvertF32ToTf32;
+  if (to == Type::kF32 && from == Type::kF64) return &ConvertF64ToF32;
+  if (in.saturate || in.relu || in.ftz || in.rounding != Rounding::kNearestEven) return nullptr;
+  if (to == Type::kF32 && from == Type::kBf16) return &ConvertBf16ToF32;
+  if (to == Type::kF32 && from == Type::kS32) return &ConvertS32ToF32;
+  if (to == from && !IsInteger(to) && !in.strong) return UnaryOf<Copy>(to);
+  return nullptr;
 }
 
 bool IsIntegralRounding(Modifier rounding) {
@@ -271,8 +318,6 @@ void CheckRounding(InstructionBuilder& b, Type to, Type from) {
 void DecodeCvtScalar(InstructionBuilder& b) {
   const Type to = b.TypeAt(0);
   const Type from = b.TypeAt(1);
-  Handler handler = HandlerOf(to, from);
-  if (handler == nullptr) return b.Fail("these types are not known to the emulator");
   CheckRounding(b, to, from);
   const Modifier rounding = b.Of(Category::kRounding);
   Instruction& out = b.out();
@@ -284,9 +329,9 @@ void DecodeCvtScalar(InstructionBuilder& b) {
   out.relu = b.Has(Category::kRelu);
   b.WideDestination(to);
   b.WideSource(from);
-  const bool plain = !out.saturate && !out.relu && out.rounding == Rounding::kNearestEven;
-  if (to == Type::kF32 && from == Type::kBf16 && plain) handler = &ConvertBf16ToF32;
-  if (to == Type::kF32 && from == Type::kS32 && plain) handler = &ConvertS32ToF32;
+  Handler handler = SpecialHandler(out, to, from);
+  if (handler == nullptr) handler = HandlerOf(to, from);
+  if (handler == nullptr) b.Fail("these types are not known to the emulator");
   b.Execute(handler);
 }
 

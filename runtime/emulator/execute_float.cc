@@ -3,44 +3,24 @@
 // wherever the ISA says so. The .approx and .full forms have an error bound there; here they are
 // the exact value rounded once.
 #include <algorithm>
-#include <bit>
 #include <cmath>
-#include <type_traits>
+#include <limits>
 
-#include "runtime/emulator/instruction_builder.h"
-#include "runtime/emulator/lanes.h"
+#include "runtime/emulator/float_arithmetic.h"
 
 namespace lijit::emulator {
 namespace {
-
-template <typename F>
-using BitsOf = std::conditional_t<sizeof(F) == 4, std::uint32_t, std::uint64_t>;
-
-template <typename F>
-F FloatOf(BitsOf<F> bits) {
-  return std::bit_cast<F>(bits);
-}
-
-// f32 operations give one NaN; f64 ones keep the payload of an operand, as the host does.
-inline std::uint32_t ResultBits(float value) {
-  return value != value ? 0x7fffffff : std::bit_cast<std::uint32_t>(value);
-}
-inline std::uint64_t ResultBits(double value) { return std::bit_cast<std::uint64_t>(value); }
-
-float Flush(bool ftz, float value) {
-  return ftz && std::fpclassify(value) == FP_SUBNORMAL ? std::copysign(0.0f, value) : value;
-}
-double Flush(bool, double value) { return value; }
 
 template <typename F>
 F Saturate(F value) {
   return value > F{0} ? std::min(value, F{1}) : F{0};  // NaN becomes +0
 }
 
-template <typename F>
-BitsOf<F> Finish(const Instruction& in, F value) {
+// .sat gives a number, so its NaN needs no operand.
+template <typename F, typename... Args>
+BitsOf<F> Finish(const Instruction& in, F value, Args... operands) {
   value = Flush(in.ftz, value);
-  return ResultBits(in.saturate ? Saturate(value) : value);
+  return in.saturate ? ResultBits(Saturate(value)) : ResultOf(value, operands...);
 }
 
 // Arithmetic in the host's current rounding.
@@ -66,6 +46,14 @@ struct DivideOp {
   template <typename F>
   static F Apply(F a, F b) {
     return a / b;
+  }
+};
+// div.approx: divisors above 2^126 give a zero (PTX ISA, div).
+struct DivideApproximatelyOp {
+  static float Apply(float a, float b) {
+    if (!(std::fabs(b) > 0x1p126f) || std::isinf(b)) return a / b;
+    const float zero = std::signbit(a) != std::signbit(b) ? -0.0f : 0.0f;
+    return std::isfinite(a) ? zero : std::numeric_limits<float>::quiet_NaN();
   }
 };
 struct FmaOp {
@@ -101,7 +89,7 @@ template <typename F, typename Op>
 struct Plain {
   template <typename... Args>
   static BitsOf<F> Apply(Args... args) {
-    return ResultBits(Op::Apply(FloatOf<F>(args)...));
+    return ResultOf(Op::Apply(FloatOf<F>(args)...), args...);
   }
 };
 
@@ -109,7 +97,12 @@ template <typename F, typename Op>
 struct General {
   template <typename... Args>
   static BitsOf<F> Apply(const Instruction& in, Args... args) {
-    return Finish(in, ApplyRounded<Op, F>(in.rounding, Flush(in.ftz, FloatOf<F>(args))...));
+    F value = ApplyRounded<Op, F>(in.rounding, Flush(in.ftz, FloatOf<F>(args))...);
+    // .ftz flushes what is below the least normal number before it is rounded.
+    if (in.ftz && std::fabs(value) == std::numeric_limits<F>::min()) {
+      value = ApplyRounded<Op, F>(Rounding::kTowardZero, Flush(in.ftz, FloatOf<F>(args))...);
+    }
+    return Finish(in, value, args...);
   }
 };
 
@@ -137,91 +130,9 @@ template <typename F, typename Op>
 struct Approximate {
   static BitsOf<F> Apply(const Instruction& in, BitsOf<F> a) {
     const double argument = Flush(in.ftz, FloatOf<F>(a));
-    return Finish(in, static_cast<F>(Op::Apply(argument)));
+    return Finish(in, static_cast<F>(Op::Apply(argument)), a);
   }
 };
-
-template <typename F>
-constexpr BitsOf<F> kSignBit = BitsOf<F>{1} << (sizeof(F) * 8 - 1);
-
-template <typename F, bool kMax>
-BitsOf<F> ExtremeOf(const Instruction& in, BitsOf<F> a_bits, BitsOf<F> b_bits) {
-  const BitsOf<F> sign = (a_bits ^ b_bits) & kSignBit<F>;
-  if (in.absolute) {
-    a_bits &= ~kSignBit<F>;
-    b_bits &= ~kSignBit<F>;
-  }
-  const F a = Flush(in.ftz, FloatOf<F>(a_bits));
-  const F b = Flush(in.ftz, FloatOf<F>(b_bits));
-  if (std::isnan(a) || std::isnan(b)) {
-    const bool gives_nan = in.propagate_nan || (std::isnan(a) && std::isnan(b));
-    if (gives_nan) return ResultBits(std::bit_cast<F>(static_cast<BitsOf<F>>(~kSignBit<F>)));
-    const F number = std::isnan(a) ? b : a;
-    return ResultBits(number) | (in.xorsign ? sign : 0);
-  }
-  // -0 is less than +0.
-  const bool a_less = a < b || (a == b && std::signbit(a));
-  const F chosen = a_less != kMax ? a : b;
-  return ResultBits(chosen) | (in.xorsign ? sign : 0);
-}
-
-template <typename F, bool kMax>
-struct Extreme {
-  static BitsOf<F> Apply(const Instruction& in, BitsOf<F> a, BitsOf<F> b) {
-    return ExtremeOf<F, kMax>(in, a, b);
-  }
-};
-
-template <typename F, bool kMax>
-struct Extreme3 {
-  static BitsOf<F> Apply(const Instruction& in, BitsOf<F> a, BitsOf<F> b, BitsOf<F> c) {
-    return ExtremeOf<F, kMax>(in, ExtremeOf<F, kMax>(in, a, b), c);
-  }
-};
-
-// Signs are bits, of NaN too; only a number is flushed.
-template <typename F, bool kNegate>
-struct ChangeSign {
-  static BitsOf<F> Apply(const Instruction& in, BitsOf<F> a) {
-    const auto flushed = std::bit_cast<BitsOf<F>>(Flush(in.ftz, FloatOf<F>(a)));
-    return kNegate ? flushed ^ kSignBit<F> : flushed & ~kSignBit<F>;
-  }
-};
-
-template <typename F>
-struct CopySign {
-  static BitsOf<F> Apply(BitsOf<F> a, BitsOf<F> b) {
-    return (a & kSignBit<F>) | (b & ~kSignBit<F>);
-  }
-};
-
-template <typename F>
-bool TestProperty(Modifier property, F value) {
-  switch (property) {
-    case Modifier::kFinite:
-      return std::isfinite(value);
-    case Modifier::kInfinite:
-      return std::isinf(value);
-    case Modifier::kNumber:
-      return !std::isnan(value);
-    case Modifier::kNotANumber:
-      return std::isnan(value);
-    case Modifier::kNormal:
-      return std::isnormal(value);
-    default:
-      return std::fpclassify(value) == FP_SUBNORMAL;
-  }
-}
-
-template <typename F>
-void TestPropertyOf(Warp& warp, const Instruction& in, Mask mask) {
-  const auto* a = warp.In<BitsOf<F>>(in, 1);
-  Mask result = 0;
-  ForLanes(mask, [&](unsigned lane) {
-    result |= Mask{TestProperty(in.operation, FloatOf<F>(a[lane]))} << lane;
-  });
-  warp.PredicateOut(in, 0, mask, result);
-}
 
 #if defined(__x86_64__)
 // std::fma is a call on a host that may lack the instruction; this is for those that have it.
@@ -264,33 +175,14 @@ struct PairOf {
   }
 };
 
-void TakeFloatModifiers(InstructionBuilder& b) {
-  Instruction& out = b.out();
-  out.ftz = b.Has(Category::kFtz);
-  out.saturate = b.Has(Category::kSat);
-  out.rounding = RoundingOf(b.Of(Category::kRounding));
-  const Modifier rounding = b.Of(Category::kRounding);
-  if (rounding >= Modifier::kRni && rounding <= Modifier::kRpi) b.Fail("rounds to a float");
-  if (rounding == Modifier::kRna) b.Fail("has no rounding '.rna'");
-  if (b.modifiers().type_count() != 1) b.Fail("takes one type");
-  if (out.type == Type::kF64 && (out.ftz || out.saturate) && !b.Has(Category::kPrecision)) {
-    b.Fail("'.ftz' and '.sat' are not for .f64");
-  }
-}
-
 bool IsPlain(const Instruction& in) {
   return in.rounding == Rounding::kNearestEven && !in.ftz && !in.saturate;
-}
-
-void Operands(InstructionBuilder& b, unsigned sources) {
-  b.Destination(b.LastType());
-  for (unsigned i = 0; i < sources; ++i) b.Source(b.LastType());
 }
 
 template <typename Op>
 void DecodeUnary(InstructionBuilder& b) {
   TakeFloatModifiers(b);
-  Operands(b, 1);
+  TakeFloatOperands(b, 1);
   b.Execute(b.LastType() == Type::kF32 ? &UnaryWith<std::uint32_t, General<float, Op>>
                                        : &UnaryWith<std::uint64_t, General<double, Op>>);
 }
@@ -299,7 +191,7 @@ template <typename Op>
 void DecodeApproximate(InstructionBuilder& b) {
   if (b.Of(Category::kPrecision) != Modifier::kApprox) b.Fail("needs '.approx'");
   TakeFloatModifiers(b);
-  Operands(b, 1);
+  TakeFloatOperands(b, 1);
   b.Execute(b.LastType() == Type::kF32 ? &UnaryWith<std::uint32_t, Approximate<float, Op>>
                                        : &UnaryWith<std::uint64_t, Approximate<double, Op>>);
 }
@@ -307,7 +199,7 @@ void DecodeApproximate(InstructionBuilder& b) {
 template <typename Op>
 void DecodeBinary(InstructionBuilder& b) {
   TakeFloatModifiers(b);
-  Operands(b, 2);
+  TakeFloatOperands(b, 2);
   const bool plain = IsPlain(b.out());
   if (b.LastType() == Type::kF32) {
     b.Execute(plain ? &Binary<std::uint32_t, Plain<float, Op>>
@@ -331,32 +223,26 @@ void NeedsRoundingOrApprox(InstructionBuilder& b, bool may_be_full) {
   }
 }
 
-template <bool kMax>
-void DecodeExtreme(InstructionBuilder& b) {
-  TakeFloatModifiers(b);
-  b.out().propagate_nan = b.Has(Category::kNan);
-  b.out().xorsign = b.Has(Category::kXorsign);
-  b.out().absolute = b.Has(Category::kAbs);
-  if (b.LastType() == Type::kF64) {
-    if (b.modifiers().present() != 0) b.Fail("takes no modifiers with .f64");
-    Operands(b, 2);
-    return b.Execute(&BinaryWith<std::uint64_t, Extreme<double, kMax>>);
-  }
-  const bool three = b.remaining() == 4;
-  Operands(b, three ? 3 : 2);
-  b.Execute(three ? &TernaryWith<std::uint32_t, Extreme3<float, kMax>>
-                  : &BinaryWith<std::uint32_t, Extreme<float, kMax>>);
-}
-
-template <bool kNegate>
-void DecodeChangeSign(InstructionBuilder& b) {
-  TakeFloatModifiers(b);
-  Operands(b, 1);
-  b.Execute(b.LastType() == Type::kF32 ? &UnaryWith<std::uint32_t, ChangeSign<float, kNegate>>
-                                       : &UnaryWith<std::uint64_t, ChangeSign<double, kNegate>>);
-}
-
 }  // namespace
+
+void TakeFloatModifiers(InstructionBuilder& b) {
+  Instruction& out = b.out();
+  out.ftz = b.Has(Category::kFtz);
+  out.saturate = b.Has(Category::kSat);
+  out.rounding = RoundingOf(b.Of(Category::kRounding));
+  const Modifier rounding = b.Of(Category::kRounding);
+  if (rounding >= Modifier::kRni && rounding <= Modifier::kRpi) b.Fail("rounds to a float");
+  if (rounding == Modifier::kRna) b.Fail("has no rounding '.rna'");
+  if (b.modifiers().type_count() != 1) b.Fail("takes one type");
+  if (out.type == Type::kF64 && (out.ftz || out.saturate) && !b.Has(Category::kPrecision)) {
+    b.Fail("'.ftz' and '.sat' are not for .f64");
+  }
+}
+
+void TakeFloatOperands(InstructionBuilder& b, unsigned sources) {
+  b.Destination(b.LastType());
+  for (unsigned i = 0; i < sources; ++i) b.Source(b.LastType());
+}
 
 void DecodeAddFloat(InstructionBuilder& b) { DecodeBinary<AddOp>(b); }
 void DecodeSubFloat(InstructionBuilder& b) { DecodeBinary<SubtractOp>(b); }
@@ -365,7 +251,7 @@ void DecodeMulFloat(InstructionBuilder& b) { DecodeBinary<MultiplyOp>(b); }
 void DecodeFmaFloat(InstructionBuilder& b) {
   NeedsRounding(b);
   TakeFloatModifiers(b);
-  Operands(b, 3);
+  TakeFloatOperands(b, 3);
   const bool plain = IsPlain(b.out());
   if (b.LastType() == Type::kF32) {
     b.Execute(plain ? PlainFmaF32() : &TernaryWith<std::uint32_t, General<float, FmaOp>>);
@@ -377,10 +263,14 @@ void DecodeFmaFloat(InstructionBuilder& b) {
   }
 }
 
-// .approx and .full: f32 division of doubles, rounded once, is correctly rounded division.
+// .full: f32 division of doubles, rounded once, is correctly rounded division.
 void DecodeDivFloat(InstructionBuilder& b) {
   NeedsRoundingOrApprox(b, true);
-  DecodeBinary<DivideOp>(b);
+  if (b.Of(Category::kPrecision) != Modifier::kApprox) return DecodeBinary<DivideOp>(b);
+  if (b.LastType() != Type::kF32) b.Fail("has '.approx' for .f32 only");
+  TakeFloatModifiers(b);
+  TakeFloatOperands(b, 2);
+  b.Execute(&BinaryWith<std::uint32_t, General<float, DivideApproximatelyOp>>);
 }
 
 void DecodeRcp(InstructionBuilder& b) {
@@ -399,24 +289,4 @@ void DecodeLg2(InstructionBuilder& b) { DecodeApproximate<Log2Op>(b); }
 void DecodeSin(InstructionBuilder& b) { DecodeApproximate<SineOp>(b); }
 void DecodeCos(InstructionBuilder& b) { DecodeApproximate<CosineOp>(b); }
 void DecodeTanh(InstructionBuilder& b) { DecodeApproximate<TanhOp>(b); }
-void DecodeMinFloat(InstructionBuilder& b) { DecodeExtreme<false>(b); }
-void DecodeMaxFloat(InstructionBuilder& b) { DecodeExtreme<true>(b); }
-void DecodeAbsFloat(InstructionBuilder& b) { DecodeChangeSign<false>(b); }
-void DecodeNegFloat(InstructionBuilder& b) { DecodeChangeSign<true>(b); }
-
-void DecodeCopysign(InstructionBuilder& b) {
-  TakeFloatModifiers(b);
-  Operands(b, 2);
-  b.Execute(b.LastType() == Type::kF32 ? &Binary<std::uint32_t, CopySign<float>>
-                                       : &Binary<std::uint64_t, CopySign<double>>);
-}
-
-void DecodeTestp(InstructionBuilder& b) {
-  if (!b.Has(Category::kTest)) b.Fail("needs a property");
-  b.out().operation = b.Of(Category::kTest);
-  b.PredicateDestination();
-  b.Source(b.LastType());
-  b.Execute(b.LastType() == Type::kF32 ? &TestPropertyOf<float> : &TestPropertyOf<double>);
-}
-
 }  // namespace lijit::emulator

@@ -86,6 +86,7 @@ template <const FloatFormat& kFormat, bool kNegate>
 struct ChangeSign {
   using H = Half<kFormat>;
   static std::uint16_t Apply(const Instruction& in, std::uint16_t a) {
+    if (H::IsNan(a)) return static_cast<std::uint16_t>(kFormat.nan);
     const std::uint16_t flushed = H::Flush(in.ftz, a);
     return kNegate ? flushed ^ H::kSign : flushed & H::kMagnitude;
   }

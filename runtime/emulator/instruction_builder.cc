@@ -15,7 +15,7 @@ struct SpecialInfo {
 };
 
 constexpr std::array kSpecials = {
-#define LIJIT_PTX_SPECIAL(id, name, bits) SpecialInfo{name, bits},
+#define LIJIT_PTX_SPECIAL(id, name, bits, value) SpecialInfo{name, bits},
 #include "runtime/emulator/special_registers.def"
 #undef LIJIT_PTX_SPECIAL
 };

@@ -18,9 +18,9 @@ constexpr std::size_t kMaxFunctions = 256;       // that a kernel reaches
 constexpr std::size_t kMaxExpansions = 1 << 14;  // of calls in a kernel
 constexpr std::size_t kMaxInstructions = 1 << 20;
 constexpr std::uint32_t kMaxRegisterBytes = 1 << 24;
-constexpr std::uint64_t kMaxLocalBytes = 512 * 1024;  // CUDA's limit for one thread
-constexpr std::uint64_t kMaxSharedBytes = 1 << 20;    // far above any target's limit
-constexpr std::uint64_t kMaxParameterBytes = 32764;   // CUDA's limit since 12.1
+constexpr std::uint64_t kMaxLocalBytes = std::uint64_t{512} << 10;  // CUDA's limit for one thread
+constexpr std::uint64_t kMaxSharedBytes = 1 << 20;                  // far above any target's limit
+constexpr std::uint64_t kMaxParameterBytes = 32764;                 // CUDA's limit since 12.1
 constexpr std::uint64_t kDynamicAlignment = 16;
 constexpr std::uint64_t kFrameAlignment = 16;
 
@@ -32,7 +32,7 @@ std::uint64_t AlignUp(std::uint64_t value, std::uint64_t alignment) {
 }
 
 std::uint32_t SlotBytes(unsigned bits) {
-  const std::uint32_t bytes = bits == 1 ? sizeof(Mask) : bits / 8 * kWarpSize;
+  const std::uint64_t bytes = bits == 1 ? sizeof(Mask) : std::uint64_t{bits} / 8 * kWarpSize;
   return static_cast<std::uint32_t>(AlignUp(bytes, kSlotAlignment));
 }
 

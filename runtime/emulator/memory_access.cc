@@ -32,10 +32,10 @@ std::string_view NameOf(Space space) {
 // One access of one thread: what all the checks need to know.
 class Access {
  public:
-  Access(Warp& warp, const Instruction& in, unsigned lane, std::uint64_t address,
+  Access(Space space, Warp& warp, const Instruction& in, unsigned lane, std::uint64_t address,
          std::uint64_t bytes, AccessMode mode)
       : warp_(warp), in_(in), lane_(lane), address_(address), bytes_(bytes), mode_(mode) {
-    space_ = in.space == Space::kConst ? Space::kGlobal : in.space;
+    space_ = space == Space::kConst ? Space::kGlobal : space;
     if (space_ != Space::kGeneric) return;
     space_ = Space::kGlobal;
     if (address < kSharedWindow || address - kSharedWindow >= 3 * kWindowBytes) return;
@@ -82,6 +82,10 @@ class Access {
   std::byte* InShared() {
     Cta& cta = warp_.cta();
     if (!CheckBounds(cta.shared_bytes())) return nullptr;
+    if (cta.async_copies().Overlaps(address_, bytes_)) {
+      ReportPendingCopy();
+      return nullptr;
+    }
     if (!CheckInitialized(cta.shared_initialized(), address_)) {
       Report("uninitialized",
              fmt::format("in {}, where nothing was written", SharedVariable(address_)));
@@ -90,8 +94,7 @@ class Access {
     const AccessKind kind = mode_.writes
                                 ? (mode_.strong ? AccessKind::kStrongWrite : AccessKind::kWrite)
                                 : (mode_.strong ? AccessKind::kStrongRead : AccessKind::kRead);
-    const auto pc = static_cast<std::uint32_t>(&in_ - cta.kernel().code.data());
-    if (const auto race = cta.races().Access(address_, bytes_, kind, Thread(), pc)) {
+    if (const auto race = cta.races().Access(address_, bytes_, kind, Thread(), cta.IndexOf(in_))) {
       ReportRace(*race);
       return nullptr;
     }
@@ -128,7 +131,7 @@ class Access {
   // False: the access reads what nobody wrote. A write counts as initialization.
   bool CheckInitialized(InitializedBits bits, std::uint64_t place) {
     if (mode_.reads) return bits.Covers(place, bytes_);
-    bits.Mark(place, bytes_);
+    if (!mode_.later) bits.Mark(place, bytes_);
     return true;
   }
 
@@ -140,6 +143,14 @@ class Access {
     }
     const std::uint64_t start = warp_.cta().kernel().static_shared_bytes;
     return fmt::format("dynamic shared memory + {}", offset - start);
+  }
+
+  void ReportPendingCopy() {
+    Cta& cta = warp_.cta();
+    const AsyncCopies::Pending copy = cta.async_copies().Find(address_, bytes_);
+    Report("async", fmt::format("in {}, where a copy that {} began at PTX line {} is pending",
+                                SharedVariable(address_), cta.ThreadName(copy.thread),
+                                cta.kernel().sources[copy.instruction].line));
   }
 
   void ReportRace(const Race& race) {
@@ -171,9 +182,9 @@ class Access {
 
 }  // namespace
 
-std::byte* ResolveChecked(Warp& warp, const Instruction& in, unsigned lane, std::uint64_t address,
-                          std::uint64_t bytes, AccessMode mode) {
-  return Access(warp, in, lane, address, bytes, mode).Resolve();
+std::byte* ResolveIn(Space space, Warp& warp, const Instruction& in, unsigned lane,
+                     std::uint64_t address, std::uint64_t bytes, AccessMode mode) {
+  return Access(space, warp, in, lane, address, bytes, mode).Resolve();
 }
 
 }  // namespace lijit::emulator

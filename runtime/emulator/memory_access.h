@@ -14,21 +14,23 @@ struct AccessMode {
   bool reads = false;
   bool writes = false;
   bool strong = false;  // may meet other strong accesses without a race
+  bool later = false;   // the bytes are written later (cp.async): none is initialized yet
 };
 inline constexpr AccessMode kPlainRead{true, false, false};
 inline constexpr AccessMode kPlainWrite{false, true, false};
 inline constexpr AccessMode kAtomicUpdate{true, true, true};
 
-// Where the lane's access of `bytes` (a power of two up to 32) goes. A write marks the bytes as
-// initialized. Null after a finding: out of bounds, misaligned, uninitialized or a race.
-std::byte* ResolveChecked(Warp& warp, const Instruction& in, unsigned lane, std::uint64_t address,
-                          std::uint64_t bytes, AccessMode mode);
+// Where the lane's access of `bytes` (a power of two up to 32) in `space` goes. A write marks the
+// bytes as initialized. Null after a finding: out of bounds, misaligned, uninitialized, a race, or
+// in the way of an asynchronous copy.
+std::byte* ResolveIn(Space space, Warp& warp, const Instruction& in, unsigned lane,
+                     std::uint64_t address, std::uint64_t bytes, AccessMode mode);
 
 inline bool IsAligned(std::uint64_t address, std::uint64_t bytes) {
   return (address & (bytes - 1)) == 0;
 }
 
-// The same, with a short way for global memory.
+// The same in the instruction's space, with a short way for global memory.
 inline std::byte* Resolve(Warp& warp, const Instruction& in, unsigned lane, std::uint64_t address,
                           std::uint64_t bytes, AccessMode mode) {
   const Allocation* allocation = warp.cached_allocation;
@@ -42,7 +44,7 @@ inline std::byte* Resolve(Warp& warp, const Instruction& in, unsigned lane, std:
       return allocation->data + offset;
     }
   }
-  return ResolveChecked(warp, in, lane, address, bytes, mode);
+  return ResolveIn(in.space, warp, in, lane, address, bytes, mode);
 }
 
 // The address that the lane's operand `i` and the instruction's offset give.

@@ -53,7 +53,8 @@ Status Modifiers::Add(std::string_view suffix) {
   if (modifier == Modifier::kNone) {
     return InvalidArgument(fmt::format("unknown modifier '.{}'", suffix.substr(0, 64)));
   }
-  const Category category = kModifiers[static_cast<std::size_t>(modifier)].category;
+  Category category = kModifiers[static_cast<std::size_t>(modifier)].category;
+  if (category == Category::kSpace && Has(category)) category = Category::kSourceSpace;
   if (Has(category)) {
     return InvalidArgument(
         fmt::format("modifiers '.{}' and '.{}' exclude each other", Suffix(Of(category)), suffix));

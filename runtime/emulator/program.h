@@ -97,7 +97,7 @@ struct Instruction {
 
 // Values that a warp's registers are filled with when it starts.
 enum class Special : std::uint8_t {
-#define LIJIT_PTX_SPECIAL(id, name, bits) id,
+#define LIJIT_PTX_SPECIAL(id, name, bits, value) id,
 #include "runtime/emulator/special_registers.def"
 #undef LIJIT_PTX_SPECIAL
 };

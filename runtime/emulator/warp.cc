@@ -46,58 +46,12 @@ void Warp::FillSpecials() {
 std::uint32_t Warp::SpecialValue(Special special, unsigned lane) const {
   const LaunchShape& shape = cta_.config().shape;
   const unsigned thread = index_ * kWarpSize + lane;
-  const auto [x, y, z] = shape.block;
   switch (special) {
-    case Special::kTidX:
-      return thread % x;
-    case Special::kTidY:
-      return thread / x % y;
-    case Special::kTidZ:
-      return thread / x / y;
-    case Special::kNtidX:
-      return x;
-    case Special::kNtidY:
-      return y;
-    case Special::kNtidZ:
-      return z;
-    case Special::kCtaidX:
-      return cta_.index()[0];
-    case Special::kCtaidY:
-      return cta_.index()[1];
-    case Special::kCtaidZ:
-      return cta_.index()[2];
-    case Special::kNctaidX:
-      return shape.grid[0];
-    case Special::kNctaidY:
-      return shape.grid[1];
-    case Special::kNctaidZ:
-      return shape.grid[2];
-    case Special::kLaneid:
-      return lane;
-    case Special::kWarpid:
-      return index_;
-    case Special::kNwarpid:
-      return kMaxWarps;
-    case Special::kSmid:
-      return 0;
-    case Special::kNsmid:
-      return 1;
-    case Special::kLanemaskEq:
-      return Mask{1} << lane;
-    case Special::kLanemaskLt:
-      return (Mask{1} << lane) - 1;
-    case Special::kLanemaskLe:
-      return (Mask{2} << lane) - 1;
-    case Special::kLanemaskGt:
-      return ~((Mask{2} << lane) - 1);
-    case Special::kLanemaskGe:
-      return ~((Mask{1} << lane) - 1);
-    case Special::kDynamicSmemSize:
-      return shape.dynamic_shared_bytes;
-    case Special::kTotalSmemSize:
-      return static_cast<std::uint32_t>(cta_.shared_bytes());
-    case Special::kWarpSz:
-      return kWarpSize;
+#define LIJIT_PTX_SPECIAL(id, name, bits, value) \
+  case Special::id:                              \
+    return value;
+#include "runtime/emulator/special_registers.def"
+#undef LIJIT_PTX_SPECIAL
   }
   return 0;
 }

@@ -135,7 +135,7 @@ TEST(ConvertTest, BetweenFloats) {
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const float value = F32(inputs[i][0]);
     if (std::isnan(value)) {
-      EXPECT_EQ(back[i], 0x7fffffffu);
+      EXPECT_EQ(back[i], inputs[i][0] | 0x00400000u);  // quiet, with its payload
       EXPECT_EQ(saturated[i], 0u);
       continue;
     }
@@ -179,7 +179,33 @@ TEST(ConvertTest, Bf16AndF16) {
   EXPECT_EQ(EvaluateOne("cvt.rn.relu.bf16.f32 %d, %a;", {16, 32}, {0xbf800000}), 0u);
   EXPECT_EQ(EvaluateOne("cvt.rn.satfinite.f16.f32 %d, %a;", {16, 32}, {0x7f000000}), 0x7bffu);
   EXPECT_EQ(EvaluateOne("cvt.rna.tf32.f32 %d, %a;", {32, 32}, {0x3f801000}), 0x3f802000u);
+  EXPECT_EQ(EvaluateOne("cvt.rna.tf32.f32 %d, %a;", {32, 32}, {0xffc12345}), 0xffc12000u);
+  EXPECT_EQ(EvaluateOne("cvt.rn.tf32.f32 %d, %a;", {32, 32}, {0xffc12345}), 0x7fffe000u);
+  EXPECT_EQ(EvaluateOne("cvt.rz.relu.tf32.f32 %d, %a;", {32, 32}, {0xbfc12345}), 0u);
   EXPECT_EQ(EvaluateOne("cvt.rn.tf32.f32 %d, %a;", {32, 32}, {0x3f801000}), 0x3f800000u);
+}
+
+// What an H200 does where PTX leaves the NaN open.
+TEST(ConvertTest, NanPayloads) {
+  const std::uint64_t wide = 0xfff0000012345678;
+  EXPECT_EQ(EvaluateOne("cvt.rn.f32.f64 %d, %a;", {32, 64}, {wide}), 0xffc00000u);
+  EXPECT_EQ(EvaluateOne("cvt.rz.f32.f64 %d, %a;", {32, 64}, {wide | 0x0000000020000000}),
+            0xffc00001u);
+  EXPECT_EQ(EvaluateOne("cvt.rzi.f64.f64 %d, %a;", {64, 64}, {wide}), wide | 1ull << 51);
+  EXPECT_EQ(EvaluateOne("cvt.f64.f32 %d, %a;", {64, 32}, {0x7f812345}), 0x7ff82468a0000000u);
+  EXPECT_EQ(EvaluateOne("cvt.ftz.f64.f32 %d, %a;", {64, 32}, {0x7f812345}), 0x7fffffffe0000000u);
+  EXPECT_EQ(EvaluateOne("cvt.f32.f32 %d, %a;", {32, 32}, {0xff812345}), 0xff812345u);
+  EXPECT_EQ(EvaluateOne("cvt.rni.f32.f32 %d, %a;", {32, 32}, {0xff812345}), 0x7fffffffu);
+}
+
+// Sources and destinations may be wider than their types: only the type's bits count.
+TEST(ConvertTest, WideRegisters) {
+  const std::uint64_t lanes = 0xdeadbeef00000007;
+  EXPECT_EQ(EvaluateOne("cvt.rn.f32.s32 %d, %a;", {32, 64}, {lanes}), 0x40e00000u);
+  EXPECT_EQ(EvaluateOne("cvt.rn.f32.s32 %d, %a;", {64, 64}, {lanes}), 0x40e00000u);
+  EXPECT_EQ(EvaluateOne("cvt.f32.bf16 %d, %a;", {32, 32}, {0xffff3f80}), 0x3f800000u);
+  EXPECT_EQ(EvaluateOne("cvt.f32.bf16 %d, %a;", {64, 16}, {0x3f80}), 0x3f800000u);
+  EXPECT_EQ(EvaluateOne("cvt.rn.f32.f64 %d, %a;", {64, 64}, {Bits64(1.5)}), 0x3fc00000u);
 }
 
 TEST(ConvertTest, RoundingsThatDoNotFitAreErrors) {

@@ -126,6 +126,7 @@ constexpr std::string_view kSamples[] = {
     "{2, 3}",
     "ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {r, s}, [t]",
     "stmatrix.sync.aligned.m8n8.x1.b16 [d], {r}",
+    "cp.async.cg.shared.global.L2::128B [r], [d], 16, s",
     "movmatrix.sync.aligned.m8n8.trans.b16 r, s"};
 
 TEST(InstructionTableTest, SamplesDecode) {

@@ -57,7 +57,7 @@ TEST(IntegerTest, AddSubtractAndExtremes) {
 
 TEST(IntegerTest, DivisionAndRemainder) {
   const auto quotient = [](Int128 a, Int128 b) { return b == 0 ? Int128{-1} : a / b; };
-  const auto remainder = [](Int128 a, Int128 b) { return b == 0 ? a : a % b; };
+  const auto remainder = [](Int128 a, Int128 b) { return b == 0 ? Int128{-1} : a % b; };
   CheckAllTypes("div.{} %d, %a, %b;", quotient);
   CheckAllTypes("rem.{} %d, %a, %b;", remainder);
 }

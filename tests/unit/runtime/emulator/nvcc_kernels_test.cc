@@ -6,71 +6,20 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
-#include <fstream>
 #include <numeric>
 #include <random>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "runtime/emulator/float_formats.h"
-#include "runtime/emulator/launch.h"
-#include "runtime/emulator/load.h"
+#include "tests/unit/runtime/emulator/kernel_runner.h"
 
 namespace lijit::emulator {
 namespace {
 
-std::string ReadKernels(const std::string& architecture) {
-  std::ifstream file(std::string(LIJIT_SOURCE_DIR) + "/tests/unit/runtime/emulator/data/kernels_" +
-                     architecture + ".ptx");
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
-// Packs parameters at their natural alignments.
-class Parameters {
- public:
-  template <typename T>
-  Parameters& Add(T value) {
-    block_.resize((block_.size() + sizeof(T) - 1) / sizeof(T) * sizeof(T) + sizeof(T));
-    std::memcpy(block_.data() + block_.size() - sizeof(T), &value, sizeof(T));
-    return *this;
-  }
-  const std::vector<std::byte>& block() const { return block_; }
-
- private:
-  std::vector<std::byte> block_;
-};
-
-class NvccKernelsTest : public testing::TestWithParam<std::string> {
+class NvccKernelsTest : public KernelTest {
  protected:
-  template <typename T>
-  std::uint64_t Upload(const std::vector<T>& values, std::string_view label) {
-    const std::uint64_t address = Reserve<T>(values.size(), label);
-    EXPECT_TRUE(memory_.CopyIn(address, values.data(), values.size() * sizeof(T)).ok());
-    return address;
-  }
-  template <typename T>
-  std::uint64_t Reserve(std::size_t count, std::string_view label) {
-    return memory_.Allocate(count * sizeof(T), label).value();
-  }
-  template <typename T>
-  std::vector<T> Download(std::uint64_t address, std::size_t count) {
-    std::vector<T> values(count);
-    EXPECT_TRUE(memory_.CopyOut(values.data(), address, count * sizeof(T)).ok());
-    return values;
-  }
-  void Run(const char* name, LaunchShape shape, const Parameters& parameters) {
-    const auto loaded = LoadKernel(ReadKernels(GetParam()), name, memory_);
-    ASSERT_TRUE(loaded.ok()) << loaded.error().message;
-    const auto result = Launch((*loaded)->kernel, shape, parameters.block(), memory_, {});
-    ASSERT_TRUE(result.ok()) << result.error().message;
-    ASSERT_FALSE(result->finding) << result->finding->message;
-  }
-
-  GlobalMemory memory_;
+  NvccKernelsTest() : KernelTest("kernels") {}
 };
 
 INSTANTIATE_TEST_SUITE_P(Architectures, NvccKernelsTest,
