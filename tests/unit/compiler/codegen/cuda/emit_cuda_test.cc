@@ -40,8 +40,9 @@ TEST(EmitCuda, HasATextForEveryOp) {
   }
   for (const ir::OpRow& row : ir::AllOps()) {
     const bool lowered = row.level == ir::Level::kAny || row.level == ir::Level::kLow;
-    EXPECT_EQ(printed.contains(row.code), lowered && row.code != ir::OpCode::kYield)
-        << row.mnemonic;
+    // What tile_scores is written as, templates/, is run by tests/emulated/tensor_core_test.cc.
+    const bool one_line = row.code != ir::OpCode::kYield && row.code != ir::OpCode::kTileScores;
+    EXPECT_EQ(printed.contains(row.code), lowered && one_line) << row.mnemonic;
   }
 }
 

@@ -45,6 +45,7 @@ TEST(EmitPtx, EveryOp) {
   ASSERT_TRUE(llvm.ok()) << llvm.error().message;
   for (const ir::OpRow& row : ir::AllOps()) {
     if (row.level != ir::Level::kLow || row.code == ir::OpCode::kFor) continue;
+    if (row.code == ir::OpCode::kTileScores) continue;  // CUDA C++ alone (runtime/support)
     EXPECT_TRUE(std::any_of(module.kernels[0].body.ops.begin(), module.kernels[0].body.ops.end(),
                             [&](const ir::Op& op) { return op.code == row.code; }))
         << "the entry lacks " << row.mnemonic;
