@@ -3,9 +3,9 @@
 //
 // Keys are the rows of the A operand and heads the columns of B, so that a quad of lanes holds the
 // four partial sums of docs/numerics.md. The order of k inside a dot product is free as long as
-// both sides agree: each lane of a quad owns a quarter of a row, which is what it loads in one piece
-// and, at head_dim 128, exactly one block of 32. Keys go from global memory to registers; queries of
-// a few rows are decoded once into shared memory in the order of B fragments.
+// both sides agree: each lane of a quad owns a quarter of a row, which is what it loads in one
+// piece and, at head_dim 128, exactly one block of 32. Keys go from global memory to registers;
+// queries of a few rows are decoded once into shared memory in the order of B fragments.
 //
 // What stands before this text: kHeads, kDim, kPage and the strides of the layout, kRows (query
 // rows that share a pass over the keys), LIJIT_PAGED and LIJIT_S8, struct Parameters, and the
@@ -13,7 +13,7 @@
 
 constexpr int kThreads = 128;
 constexpr int kWarps = kThreads / 32;
-constexpr int kTiles = 2;                         // tiles of 16 keys a warp holds at once
+constexpr int kTiles = 2;  // tiles of 16 keys a warp holds at once
 constexpr int kKeysPerPass = kWarps * kTiles * 16;
 constexpr int kHeadTiles = kHeads / 8;
 
@@ -27,15 +27,15 @@ __device__ __forceinline__ unsigned int permute(unsigned int a, unsigned int b, 
 // ---- MXFP4 as integers -------------------------------------------------------------------------
 // 2 * E2M1 is an integer of at most 12. Scales of a row that lie within 2^3 of one another are
 // folded in as shifts, so a whole row is one exact integer sum; its common exponent goes into the
-// weight (queries) or to the end (keys). Rows with wider spreads, and numbers so large or small that
-// moving a power of two could round, take the sum block by block.
+// weight (queries) or to the end (keys). Rows with wider spreads, and numbers so large or small
+// that moving a power of two could round, take the sum block by block.
 constexpr int kSteps = kDim / 32;
-constexpr int kWordsPerLane = kDim / 32;          // of 8 codes
+constexpr int kWordsPerLane = kDim / 32;  // of 8 codes
 constexpr int kValueBytes = kDim / 2;
 constexpr int kBlocks = kDim / 32;
 constexpr int kScaleBytes = 4;
 constexpr int kMaxShift = 3;
-constexpr int kLowestExponent = 127 - 30;         // of what is folded
+constexpr int kLowestExponent = 127 - 30;  // of what is folded
 constexpr int kHighestExponent = 127 + 30;
 // As the first sum's start it makes the integer sum readable as a float: 1.5 * 2^23 + sum.
 constexpr unsigned int kMagicBits = 0x4b400000u;
@@ -58,7 +58,8 @@ __device__ __forceinline__ void multiply(Accumulator& d, const unsigned int (&a)
 struct Table {
   unsigned int low, high, negative_low, negative_high;
   __device__ __forceinline__ explicit Table(int shift)
-      : low(0x03020100u << shift), high(0x0c080604u << shift),
+      : low(0x03020100u << shift),
+        high(0x0c080604u << shift),
         negative_low((0x80808080u - low) ^ 0x80808080u),
         negative_high((0x80808080u - high) ^ 0x80808080u) {}
 };
@@ -86,8 +87,7 @@ __device__ __forceinline__ int lane_block(int l4) { return l4 * kBlocks / 4; }
 __device__ __forceinline__ Quarter load_quarter(const unsigned char* values,
                                                 const unsigned char* scales, int l4) {
   Quarter q;
-  const unsigned int* from =
-      reinterpret_cast<const unsigned int*>(values + l4 * (kValueBytes / 4));
+  const unsigned int* from = reinterpret_cast<const unsigned int*>(values + l4 * (kValueBytes / 4));
 #pragma unroll
   for (int i = 0; i < kWordsPerLane; ++i) q.words[i] = from[i];
   q.exponent = scales[lane_block(l4)];
@@ -109,8 +109,8 @@ __device__ __forceinline__ Folding fold(int exponent) {
   lowest = min(lowest, __shfl_xor_sync(0xffffffffu, lowest, 2));
   Folding f;
   f.base = highest - kMaxShift;
-  f.folds = highest - lowest <= kMaxShift && f.base >= kLowestExponent &&
-            f.base <= kHighestExponent;
+  f.folds =
+      highest - lowest <= kMaxShift && f.base >= kLowestExponent && f.base <= kHighestExponent;
   f.shift = f.folds ? exponent - f.base : 0;
   return f;
 }
@@ -136,7 +136,7 @@ struct KeyState {
 // subnormals included. Both sides carry it, so sums are 2^16 too small until the end. NaN codes are
 // looked for separately.
 constexpr int kSteps = kDim / 16;
-constexpr int kWordsPerLane = kDim / 16;          // of 4 codes
+constexpr int kWordsPerLane = kDim / 16;  // of 4 codes
 constexpr int kValueBytes = kDim;
 constexpr int kScaleBytes = 4;
 constexpr float kSumFactor = 65536.0f;
@@ -157,7 +157,7 @@ __device__ __forceinline__ void multiply(Accumulator& d, const unsigned int (&a)
 // Four codes to four halves, in order.
 __device__ __forceinline__ void decode(unsigned int codes, unsigned int& first,
                                        unsigned int& second) {
-  const unsigned int low = permute(codes, 0, 0x1404u);   // byte 0 and 1, each above a zero byte
+  const unsigned int low = permute(codes, 0, 0x1404u);  // byte 0 and 1, each above a zero byte
   const unsigned int high = permute(codes, 0, 0x3424u);
   first = (low & 0x80008000u) | ((low & 0x7f007f00u) >> 1);
   second = (high & 0x80008000u) | ((high & 0x7f007f00u) >> 1);
@@ -167,11 +167,10 @@ struct Quarter {
   unsigned int words[kWordsPerLane];
 };
 
-__device__ __forceinline__ Quarter load_quarter(const unsigned char* values,
-                                                const unsigned char*, int l4) {
+__device__ __forceinline__ Quarter load_quarter(const unsigned char* values, const unsigned char*,
+                                                int l4) {
   Quarter q;
-  const unsigned int* from =
-      reinterpret_cast<const unsigned int*>(values + l4 * (kValueBytes / 4));
+  const unsigned int* from = reinterpret_cast<const unsigned int*>(values + l4 * (kValueBytes / 4));
 #pragma unroll
   for (int i = 0; i < kWordsPerLane; ++i) q.words[i] = from[i];
   return q;
@@ -198,10 +197,10 @@ struct KeyState {
 struct Shared {
   // B fragments: both registers of two steps in one 16-byte load a lane.
   uint4 query[kRows][kHeadTiles][kSteps / 2][32];
-  float2 weight[kRows][kHeads / 2];               // what a sum is multiplied with
+  float2 weight[kRows][kHeads / 2];  // what a sum is multiplied with
 #if LIJIT_S8
-  float2 plain_weight[kRows][kHeads / 2];         // the same without a folded exponent
-  unsigned char exponent[kRows][kHeads][kBlocks]; // of each block of the query as it is held
+  float2 plain_weight[kRows][kHeads / 2];          // the same without a folded exponent
+  unsigned char exponent[kRows][kHeads][kBlocks];  // of each block of the query as it is held
   int folds[kRows];
 #endif
 };
@@ -214,8 +213,7 @@ struct Bounds {
 __device__ __forceinline__ long long row_count(const Parameters& p) { return p.next_n; }
 __device__ __forceinline__ Bounds row_bounds(const Parameters& p, long long request, long long j) {
   const int* lengths = reinterpret_cast<const int*>(p.lengths);
-  const long long length =
-      lengths[request * p.length_stride + j * p.length_row_stride];
+  const long long length = lengths[request * p.length_stride + j * p.length_row_stride];
   const long long causal = max(length - p.next_n + j + 1, 0ll) / p.ratio;
   return {0, min(p.length_per_row != 0 ? max(length, 0ll) : causal, p.width)};
 }
@@ -263,10 +261,10 @@ __device__ __forceinline__ void share_queries(const Parameters& p, long long fir
     const int tile = i % kHeadTiles;
     const int head = tile * 8 + lane / 4;
     const long long query = (first_row + r) * kHeads + head;
-    const Quarter q = load_quarter(p.q_values + query * kValueBytes,
-                                   p.q_scales + query * kScaleBytes, l4);
-    float weight = reinterpret_cast<const float*>(p.weights)[(first_row + r) * p.weight_stride +
-                                                            head];
+    const Quarter q =
+        load_quarter(p.q_values + query * kValueBytes, p.q_scales + query * kScaleBytes, l4);
+    float weight =
+        reinterpret_cast<const float*>(p.weights)[(first_row + r) * p.weight_stride + head];
     unsigned int* fragment = reinterpret_cast<unsigned int*>(&shared.query[r][tile][0][lane]);
 #if LIJIT_S8
     Folding f = fold(q.exponent);
@@ -286,8 +284,7 @@ __device__ __forceinline__ void share_queries(const Parameters& p, long long fir
       fragment[(s / 2) * 128 + (s % 2) * 2 + 1] = second;
     }
     if (l4 % (4 / kBlocks) == 0) {
-      shared.exponent[r][head][lane_block(l4)] =
-          static_cast<unsigned char>(q.exponent - f.shift);
+      shared.exponent[r][head][lane_block(l4)] = static_cast<unsigned char>(q.exponent - f.shift);
     }
     if (l4 == 0) {
       reinterpret_cast<float*>(shared.plain_weight[r])[head] = weight;
@@ -367,7 +364,8 @@ __device__ __forceinline__ void load_keys(const Parameters& p, long long request
   }
 }
 
-// Partial sums of one query row over all heads: sum[m][half] of this lane's two heads in every tile.
+// Partial sums of one query row over all heads: sum[m][half] of this lane's two heads in every
+// tile.
 __device__ __forceinline__ void score_row(const Shared& shared, int r, const Keys& keys,
                                           float (&sum)[kTiles][2]) {
   const int lane = threadIdx.x % 32;
@@ -401,8 +399,7 @@ __device__ __forceinline__ void score_row(const Shared& shared, int r, const Key
 // at hand give zeros.
 __device__ __forceinline__ void score_row_by_blocks(const Parameters& p, const Shared& shared,
                                                     long long request, long long first,
-                                                    long long end, int r,
-                                                    float (&sum)[kTiles][2]) {
+                                                    long long end, int r, float (&sum)[kTiles][2]) {
   const int lane = threadIdx.x % 32;
   const int l4 = lane % 4;
   const Table table(0);
@@ -424,8 +421,7 @@ __device__ __forceinline__ void score_row_by_blocks(const Parameters& p, const S
           for (int half = 0; half < 2; ++half) {
 #pragma unroll
             for (int step = 0; step < 2; ++step) {
-              const unsigned int codes =
-                  lane_block(l4) == block ? raw[m][half].words[s + step] : 0;
+              const unsigned int codes = lane_block(l4) == block ? raw[m][half].words[s + step] : 0;
               decode(codes, table, a[step][half], a[step][half + 2]);
             }
           }
@@ -437,8 +433,8 @@ __device__ __forceinline__ void score_row_by_blocks(const Parameters& p, const S
       for (int m = 0; m < kTiles; ++m) {
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
-          const int k = __shfl_sync(0xffffffffu, raw[m][half].exponent,
-                                    (lane & ~3) + block * (4 / kBlocks));
+          const int k =
+              __shfl_sync(0xffffffffu, raw[m][half].exponent, (lane & ~3) + block * (4 / kBlocks));
 #pragma unroll
           for (int i = 0; i < 2; ++i) {
             const int q = shared.exponent[r][tile * 8 + l4 * 2 + i][block];
@@ -490,8 +486,8 @@ __device__ __forceinline__ void score_keys(const Parameters& p, const Shared& sh
   decode_keys(raw, keys);
   const long long tile_column = first + 16 * (l4 / 2);
   const long long column = tile_column + 8 * (l4 % 2) + lane / 4;
-  const KeyTile tile = tile_column < p.width ? find_keys(p, request, tile_column)
-                                             : KeyTile{nullptr, nullptr, false};
+  const KeyTile tile =
+      tile_column < p.width ? find_keys(p, request, tile_column) : KeyTile{nullptr, nullptr, false};
 #if LIJIT_S8
   const Folding(&f)[kTiles][2] = keys.state.folding;
   const bool all_fold = f[0][0].folds && f[0][1].folds && f[1][0].folds && f[1][1].folds;
@@ -510,8 +506,7 @@ __device__ __forceinline__ void score_keys(const Parameters& p, const Shared& sh
     float sum[kTiles][2] = {};
     float factor = 1.0f;
     float row_scale = 1.0f;
-    const bool is_valid =
-        tile.exists && column >= bounds[r].begin && column < bounds[r].end;
+    const bool is_valid = tile.exists && column >= bounds[r].begin && column < bounds[r].end;
 #if LIJIT_S8
     if (keys_fold && shared.folds[r] != 0) {
       score_row(shared, r, keys, sum);
@@ -523,8 +518,8 @@ __device__ __forceinline__ void score_keys(const Parameters& p, const Shared& sh
     score_row(shared, r, keys, sum);
     factor = is_nan ? __uint_as_float(0x7fc00000u) : kSumFactor;
     if (is_valid) {
-      row_scale = *reinterpret_cast<const float*>(tile.scales +
-                                                  (column - tile_column) * kScaleStride);
+      row_scale =
+          *reinterpret_cast<const float*>(tile.scales + (column - tile_column) * kScaleStride);
     }
 #endif
     const float logit = finish(__fmul_rn(reduce_quad(sum, l4), factor), row_scale);

