@@ -46,11 +46,11 @@ DEVICE void load2_transposed(unsigned (&r)[2], const void* row) {
                : "memory");
 }
 
-#define MULTIPLY(suffixes, constraint)                                                     \
-  asm("mma.sync.aligned." suffixes " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, " \
-      "%1, %2, %3};"                                                                       \
-      : "+" constraint(c[0]), "+" constraint(c[1]), "+" constraint(c[2]),                  \
-        "+" constraint(c[3])                                                               \
+#define MULTIPLY(suffixes, constraint)                                                         \
+  asm("mma.sync.aligned." suffixes                                                             \
+      " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, "                                   \
+      "%1, %2, %3};"                                                                           \
+      : "+" constraint(c[0]), "+" constraint(c[1]), "+" constraint(c[2]), "+" constraint(c[3]) \
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]))
 
 struct S8 {
