@@ -38,7 +38,7 @@ constexpr CategorySet kAccessMods = Mods(kSpace, kCache, kPrefetchSize, kStrengt
 
 constexpr std::array kRows = {
 #define LIJIT_PTX_INSTRUCTION(name, types, modifiers, decoder) \
-  InstructionRow{name, types, modifiers, &decoder},
+  InstructionRow{name, types, modifiers, &(decoder)},
 #include "runtime/emulator/instructions.def"
 #undef LIJIT_PTX_INSTRUCTION
 };

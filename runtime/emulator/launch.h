@@ -18,7 +18,7 @@ struct LaunchOptions {
   unsigned host_threads = 0;  // 0: as many as the machine has
   // Thread-instructions of one launch before it is taken for endless.
   std::uint64_t step_limit = std::uint64_t{1} << 36;
-  std::uint64_t max_shared_bytes = 48 * 1024;  // of one block, with opt-in
+  std::uint64_t max_shared_bytes = std::uint64_t{48} << 10;  // of one block, with opt-in
 };
 
 struct LaunchResult {
