@@ -122,7 +122,8 @@ bool ScaleOperands(Warp& warp, const Instruction& in, unsigned place, FloatOpera
   }
   for (unsigned column = 0; column < kMmaColumns; ++column) {
     const auto scales = DecodeScales<kBlocks>(words_b[column * 4 + of_b.thread], of_b.byte);
-    for (unsigned k = 0; k < K; ++k) operands.b[k][column] *= scales.values[k / (K / kBlocks)];
+    for (unsigned k = 0; k < K; ++k)
+      operands.b[k][column / 2][column % 2] *= scales.values[k / (K / kBlocks)];
     operands.width_b[column] += scales.spread;
   }
   return true;

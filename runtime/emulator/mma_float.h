@@ -15,12 +15,15 @@
 
 namespace lijit::emulator {
 
+// Neighbouring columns of B, multiplied at once: left alone, compilers vectorize along K instead.
+using ColumnPair __attribute__((vector_size(2 * sizeof(double)))) = double;
+
 // A and B as doubles, and how wide a fixed-point number must be that holds all elements of a row of
 // A, or of a column of B, exactly.
 template <unsigned K>
 struct FloatOperands {
   double a[kMmaRows][K];
-  double b[K][kMmaColumns];
+  ColumnPair b[K][kMmaColumns / 2];
   int width_a[kMmaRows];
   int width_b[kMmaColumns];
 };
@@ -52,7 +55,7 @@ void ReadOperands(const Warp& warp, const Instruction& in, const MmaPlaces& plac
     operands.width_a[row] = FixedPointWidth(a[row], K, A::kMantissaBits);
   }
   for (unsigned column = 0; column < kMmaColumns; ++column) {
-    for (unsigned k = 0; k < K; ++k) operands.b[k][column] = b[column][k];
+    for (unsigned k = 0; k < K; ++k) operands.b[k][column / 2][column % 2] = b[column][k];
     operands.width_b[column] = FixedPointWidth(b[column], K, B::kMantissaBits);
   }
 }
@@ -71,7 +74,9 @@ inline float AddOnce(double a, double b) {
 // One element of D in the general case.
 template <unsigned K>
 float SumProducts(const FloatOperands<K>& operands, unsigned row, unsigned column, double c) {
-  const auto product = [&](unsigned k) { return operands.a[row][k] * operands.b[k][column]; };
+  const auto product = [&](unsigned k) {
+    return operands.a[row][k] * operands.b[k][column / 2][column % 2];
+  };
   double rounded = c;
   for (unsigned k = 0; k < K; ++k) rounded += product(k);
   if (!std::isfinite(rounded)) return static_cast<float>(rounded);
@@ -87,17 +92,17 @@ void AddProducts(const FloatOperands<K>& operands, MmaSums& sums) {
   // A sum of K products of a total width up to this is a double: nothing was rounded.
   constexpr int kExactWidth = 53 - std::bit_width(K - 1);
   for (unsigned row = 0; row < kMmaRows; ++row) {
-    double products[kMmaColumns] = {};
+    ColumnPair products[kMmaColumns / 2] = {};
     for (unsigned k = 0; k < K; ++k) {
-      for (unsigned column = 0; column < kMmaColumns; ++column) {
-        products[column] += operands.a[row][k] * operands.b[k][column];
+      for (unsigned i = 0; i < kMmaColumns / 2; ++i) {
+        products[i] += operands.a[row][k] * operands.b[k][i];
       }
     }
     for (unsigned column = 0; column < kMmaColumns; ++column) {
       const double c = std::bit_cast<float>(sums[row][column]);
       const bool exact = operands.width_a[row] + operands.width_b[column] <= kExactWidth;
-      const float sum =
-          exact ? AddOnce(products[column], c) : SumProducts(operands, row, column, c);
+      const float sum = exact ? AddOnce(products[column / 2][column % 2], c)
+                              : SumProducts(operands, row, column, c);
       sums[row][column] = std::isnan(sum) ? kF32Format.nan : std::bit_cast<std::uint32_t>(sum);
     }
   }
