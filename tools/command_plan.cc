@@ -46,9 +46,8 @@ Result<capacity::Model> LoadModel(const Options& options) {
 Status ApplyModel(const Options& options, Request& request) {
   LIJIT_ASSIGN(request.model, LoadModel(options));
   if (options.indexer_layers.empty()) return {};
-  LIJIT_ASSIGN(std::vector<int> layers, capacity::ParseLayers(options.indexer_layers));
-  LIJIT_ASSIGN(request.model,
-               capacity::WithIndexerLayers(std::move(request.model), std::move(layers)));
+  LIJIT_ASSIGN(const std::vector<int> layers, capacity::ParseLayers(options.indexer_layers));
+  LIJIT_ASSIGN(request.model, capacity::WithIndexerLayers(std::move(request.model), layers));
   return {};
 }
 
@@ -117,6 +116,8 @@ Result<Request> MakeRequest(const Options& options, const std::optional<Observed
 Result<PlanResult> MakeResult(const Request& request, IndexerFormat of_engine,
                               const std::optional<Observed>& observed) {
   PlanResult result;
+  result.plans.reserve(std::size(capacity::kIndexerFormats));
+  result.transients.reserve(std::size(capacity::kIndexerFormats));
   for (const IndexerFormat format : capacity::kIndexerFormats) {
     LIJIT_ASSIGN(result.plans.emplace_back(), capacity::MakePlan(request, format));
     LIJIT_ASSIGN(result.transients.emplace_back(), capacity::MakeTransients(result.plans.back()));
@@ -156,16 +157,14 @@ Result<Report> DoPlan(const Options& options) {
   LIJIT_ASSIGN(const Request request, MakeRequest(options, observed));
   LIJIT_ASSIGN(const PlanResult result, MakeResult(request, of_engine, observed));
   LIJIT_TRY(WritePlot(options, result));
-  const bool ok = !result.reconciliation || result.reconciliation->agrees ||
-                  !result.reconciliation->explanations.empty();
-  nlohmann::json json = PlanJson(result);
-  json["ok"] = ok;
-  return Report{.json = std::move(json), .text = RenderText(options, result, of_engine), .ok = ok};
+  return Report{
+      .json = PlanJson(result), .text = RenderText(options, result, of_engine), .ok = result.ok()};
 }
 
 template <typename Table>
 std::string Names(const Table& table) {
   std::vector<std::string> names;
+  names.reserve(table.size());
   for (const auto& row : table) names.emplace_back(row.name);
   return Join(names);
 }

@@ -219,7 +219,7 @@ json PlanJson(const PlanResult& result) {
   }
   const capacity::Request& request = result.plans[0].request;
   const std::int64_t fp8 = result.plans[0].tokens, mxfp4 = result.plans[1].tokens;
-  return {{"ok", true},
+  return {{"ok", result.ok()},
           {"model", request.model.name},
           {"layout", request.layout->name},
           {"pool", capacity::PoolName(request.pool)},

@@ -15,6 +15,11 @@ struct PlanResult {
   std::vector<capacity::Plan> plans;  // fp8, mxfp4
   std::vector<capacity::Transients> transients;
   std::optional<capacity::Reconciliation> reconciliation;
+
+  // Nothing was observed, or it agrees, or one cause explains it.
+  bool ok() const {
+    return !reconciliation || reconciliation->agrees || !reconciliation->explanations.empty();
+  }
 };
 
 // Fields: docs/capacity.md.

@@ -72,7 +72,7 @@ Result<Model> FindModel(std::string_view name);
 // which part is wrong.
 Result<std::vector<int>> ParseLayers(std::string_view text);
 // The model with an indexer in these layers only; the others share an earlier layer's selection.
-Result<Model> WithIndexerLayers(Model model, std::vector<int> layers);
+Result<Model> WithIndexerLayers(Model model, const std::vector<int>& layers);
 
 // Bytes of a row of a main cache; 0 where a family has no such format.
 struct LatentFormat {

@@ -2,56 +2,73 @@
 // The tables of models, latent formats and layouts.
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "lijit/capacity.h"
 
 namespace lijit::capacity {
 namespace {
 
-std::vector<int> LayersOfTable(std::string_view text) {
-  Result<std::vector<int>> layers = ParseLayers(text);
+struct CacheRow {
+  std::string_view model, name, layers;
+  std::int64_t block_tokens, ratio, row_bytes, window;
+  Role role;
+  bool in_draft_layers;
+};
+
+constexpr CacheRow kCaches[] = {
+#define MODEL(...)
+#define CACHE(model, name, role, layers, block_tokens, ratio, row_bytes, window, in_draft_layers) \
+  {model, name, layers, block_tokens, ratio, row_bytes, window, Role::role, in_draft_layers},
+#include "runtime/capacity/models.def"
+};
+
+struct ModelRow {
+  std::string_view name;
+  int layers;
+  LatentFamily family;
+  std::string_view latent_format, layout;
+  std::int64_t max_model_len, indexer_heads, indexer_head_dim, top_k;
+  std::string_view source;
+};
+
+constexpr ModelRow kModels[] = {
+#define CACHE(...)
+#define MODEL(name, layers, family, ...) {name, layers, LatentFamily::family, __VA_ARGS__},
+#include "runtime/capacity/models.def"
+};
+
+Cache MakeCache(const CacheRow& row) {
+  Result<std::vector<int>> layers = ParseLayers(row.layers);
   LIJIT_CHECK(layers.ok());
-  return std::move(layers).value();
+  return {.name = std::string(row.name),
+          .role = row.role,
+          .layers = std::move(layers).value(),
+          .block_tokens = row.block_tokens,
+          .ratio = row.ratio,
+          .row_bytes = row.row_bytes,
+          .window = row.window,
+          .in_draft_layers = row.in_draft_layers};
 }
 
-// Model::caches of the table's model.
-std::vector<Cache> CachesOfTable(std::string_view model) {
-  std::vector<Cache> caches;
-#define MODEL(...)
-#define CACHE(model_name, cache_name, cache_role, layer_text, tokens, rows_ratio, bytes, kept, \
-              in_draft)                                                                        \
-  if (model == model_name) {                                                                   \
-    caches.push_back({.name = cache_name,                                                      \
-                      .role = Role::cache_role,                                                \
-                      .layers = LayersOfTable(layer_text),                                     \
-                      .block_tokens = tokens,                                                  \
-                      .ratio = rows_ratio,                                                     \
-                      .row_bytes = bytes,                                                      \
-                      .window = kept,                                                          \
-                      .in_draft_layers = in_draft});                                           \
+Model MakeModel(const ModelRow& row) {
+  Model model = {.name = std::string(row.name),
+                 .source = std::string(row.source),
+                 .layers = row.layers,
+                 .family = row.family,
+                 .latent_format = std::string(row.latent_format),
+                 .layout = std::string(row.layout),
+                 .max_model_len = row.max_model_len,
+                 .indexer_heads = row.indexer_heads,
+                 .indexer_head_dim = row.indexer_head_dim,
+                 .top_k = row.top_k};
+  for (const CacheRow& cache : kCaches) {
+    if (cache.model == row.name) model.caches.push_back(MakeCache(cache));
   }
-#include "runtime/capacity/models.def"
-  return caches;
+  return model;
 }
 
 std::vector<Model> ModelsOfTable() {
   std::vector<Model> models;
-#define CACHE(...)
-#define MODEL(model_name, layer_count, family_name, latent, layout_name, length, heads, head_dim, \
-              k, from)                                                                            \
-  models.push_back({.name = model_name,                                                           \
-                    .source = from,                                                               \
-                    .layers = layer_count,                                                        \
-                    .caches = CachesOfTable(model_name),                                          \
-                    .family = LatentFamily::family_name,                                          \
-                    .latent_format = latent,                                                      \
-                    .layout = layout_name,                                                        \
-                    .max_model_len = length,                                                      \
-                    .indexer_heads = heads,                                                       \
-                    .indexer_head_dim = head_dim,                                                 \
-                    .top_k = k});
-#include "runtime/capacity/models.def"
+  for (const ModelRow& row : kModels) models.push_back(MakeModel(row));
   return models;
 }
 
@@ -127,7 +144,7 @@ const std::vector<Layout>& Layouts() {
 
 Result<Layout> FindLayout(std::string_view name) { return FindRow(Layouts(), name, "layout"); }
 
-Result<Model> WithIndexerLayers(Model model, std::vector<int> layers) {
+Result<Model> WithIndexerLayers(Model model, const std::vector<int>& layers) {
   bool has_indexer = false;
   for (Cache& cache : model.caches) {
     if (cache.role != Role::kIndexer) continue;
