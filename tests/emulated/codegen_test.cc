@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Generated code against an interpreter of the IR: each op alone, then entries made at random. What
-// the printer, NVRTC and the emulated device make of an entry is what its ops mean.
+// each backend and the emulated device make of an entry is what its ops mean.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -62,14 +62,15 @@ struct Outputs {
 };
 
 // The same entry on the same input, both ways.
-Outputs RunBoth(const ir::Module& module, std::string_view target, std::vector<std::byte>& in,
-                std::size_t out_bytes, const std::vector<std::uint64_t>& numbers = {}) {
+Outputs RunBoth(const ir::Module& module, std::string_view target, std::string_view backend,
+                std::vector<std::byte>& in, std::size_t out_bytes,
+                const std::vector<std::uint64_t>& numbers = {}) {
   Outputs outputs{std::vector<std::byte>(out_bytes), std::vector<std::byte>(out_bytes)};
   for (const bool emulated : {false, true}) {
     std::vector<std::byte>& out = emulated ? outputs.emulated : outputs.interpreted;
     std::vector<tests::EntryArgument> arguments = {&in, &out};
     arguments.insert(arguments.end(), numbers.begin(), numbers.end());
-    const Status status = emulated ? tests::RunEmulated(module, target, kBlocks, arguments)
+    const Status status = emulated ? tests::RunEmulated(module, target, backend, kBlocks, arguments)
                                    : tests::Interpret(module.kernels[0], kBlocks, arguments);
     EXPECT_TRUE(status.ok()) << status.error().message << "\n" << ir::Print(module);
   }
@@ -90,13 +91,21 @@ std::string_view TargetFor(ir::OpCode code) {
   }
 }
 
-TEST(GeneratedCode, EveryOpMeansWhatTheInterpreterSays) {
-  LIJIT_NEED_NVRTC();
+class GeneratedCode : public testing::TestWithParam<std::string> {};
+
+INSTANTIATE_TEST_SUITE_P(Backends, GeneratedCode, testing::ValuesIn(tests::Backends()),
+                         [](const testing::TestParamInfo<std::string>& param) {
+                           return param.param;
+                         });
+// There may be none.
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(GeneratedCode);
+
+TEST_P(GeneratedCode, EveryOpMeansWhatTheInterpreterSays) {
   for (const tests::OpEntry& one : tests::AllOpEntries()) {
     const std::size_t threads = kBlocks * static_cast<std::size_t>(one.module.kernels[0].threads);
     std::vector<std::byte> in = HardWords(threads * tests::kOpEntryInBytes, 7);
     const std::size_t out_bytes = threads * tests::kOpEntryOutBytes;
-    const Outputs outputs = RunBoth(one.module, TargetFor(one.code), in, out_bytes);
+    const Outputs outputs = RunBoth(one.module, TargetFor(one.code), GetParam(), in, out_bytes);
     for (std::size_t at = 0; at < out_bytes; at += 4) {
       const std::size_t result = at % tests::kOpEntryOutBytes / 8;
       const bool is_float =
@@ -124,15 +133,14 @@ std::size_t Difference(const std::vector<std::byte>& a, const std::vector<std::b
   return a.size();
 }
 
-TEST(GeneratedCode, RandomEntriesMeanWhatTheInterpreterSays) {
-  LIJIT_NEED_NVRTC();
+TEST_P(GeneratedCode, RandomEntriesMeanWhatTheInterpreterSays) {
   const std::size_t threads = kBlocks * std::size_t{tests::kRandomThreads};
   for (unsigned seed = 1; seed <= kSeeds; ++seed) {
     const ir::Module module = tests::RandomEntry(seed);
     ASSERT_TRUE(ir::Verify(module).empty()) << seed << ": " << ir::Verify(module)[0].message;
     std::vector<std::byte> in = HardWords(threads * tests::kRandomInBytes, seed);
     const std::size_t out_bytes = threads * tests::kRandomOutBytes;
-    const Outputs outputs = RunBoth(module, "sm_86", in, out_bytes, {threads});
+    const Outputs outputs = RunBoth(module, "sm_86", GetParam(), in, out_bytes, {threads});
     const std::size_t at = Difference(outputs.emulated, outputs.interpreted);
     ASSERT_EQ(at, out_bytes) << "seed " << seed << ": " << Words(outputs.emulated, at)
                              << " instead of " << Words(outputs.interpreted, at) << "\n"
@@ -141,7 +149,7 @@ TEST(GeneratedCode, RandomEntriesMeanWhatTheInterpreterSays) {
 }
 
 // Simplifying changes no result but the bits of a NaN.
-TEST(GeneratedCode, RandomEntriesMeanTheSameSimplified) {
+TEST(Simplify, RandomEntriesMeanTheSame) {
   const std::size_t threads = kBlocks * std::size_t{tests::kRandomThreads};
   for (unsigned seed = 1; seed <= 4 * kSeeds; ++seed) {
     ir::Module module = tests::RandomEntry(seed);
@@ -158,16 +166,16 @@ TEST(GeneratedCode, RandomEntriesMeanTheSameSimplified) {
   }
 }
 
-// Not even in what NVRTC makes of it: these targets have no such instructions.
-TEST(GeneratedCode, OldTargetsPtxHasNoConversionsOfNarrowFloats) {
-  LIJIT_NEED_NVRTC();
+// Not even in what compilers make of it: these targets have no such instructions.
+TEST_P(GeneratedCode, OldTargetsPtxHasNoConversionsOfNarrowFloats) {
   for (const char* format : {"fp8_e4m3", "mxfp4", "nvfp4"}) {
     const ir::Module all = ir::IndexerOf(format, {{"heads", "8"}, {"dim", "64"}});
     for (const char* name : {"write_cache", "quantize_query", "logits_paged"}) {
       for (const char* target_name : {"sm_80", "sm_86"}) {
         const auto target = target::ParseTarget(target_name).value();
         const ir::Module one = lower::ExtractKernel(all, name).value();
-        const auto image = tests::CompileEntry(lower::Lower(one, target, "simt").value(), target);
+        const ir::Module lowered = lower::Lower(one, target, "simt").value();
+        const auto image = tests::CompileEntry(lowered, target, GetParam());
         ASSERT_TRUE(image.ok()) << image.error().message;
         const std::string ptx(runtime::ToText(*image));
         EXPECT_NE(ptx.find(fmt::format(".target {}", target_name)), std::string::npos);

@@ -34,9 +34,9 @@ std::string SourceFor(const Format& format, std::string_view target) {
 // One format's generated code on one target's device, compiled once.
 class Converter {
  public:
-  Converter(const Format& format, std::string_view target)
+  Converter(const Format& format, std::string_view target, std::string_view backend)
       : format_(format), lowered_(LoweredFor(format, target)) {
-    auto image = tests::CompileEntry(lowered_, target::ParseTarget(target).value());
+    auto image = tests::CompileEntry(lowered_, target::ParseTarget(target).value(), backend);
     EXPECT_TRUE(image.ok()) << image.error().message;
     image_ = std::move(image).value();
     device_ = runtime::OpenEmulatedDevice(target).value();
@@ -84,7 +84,7 @@ class Conversions : public testing::TestWithParam<std::string> {
 };
 
 TEST_P(Conversions, EveryTargetHasTheEvaluatorsBits) {
-  LIJIT_NEED_NVRTC();
+  LIJIT_NEED_BACKEND();
   const ConversionInputs all_inputs[] = {tests::EveryBf16(format()), tests::EveryBoundary(format()),
                                          tests::SampledNumbers(format(), kSamples, 1)};
   std::vector<ConversionOutputs> expected;
@@ -92,10 +92,12 @@ TEST_P(Conversions, EveryTargetHasTheEvaluatorsBits) {
     expected.push_back(tests::ExpectedConversions(format(), inputs));
   }
   for (const std::string& target : Targets()) {
-    const Converter converter(format(), target);
-    for (std::size_t i = 0; i < std::size(all_inputs); ++i) {
-      ASSERT_EQ(tests::Difference(all_inputs[i], expected[i], converter.Run(all_inputs[i])), "")
-          << target;
+    for (const std::string& backend : tests::Backends()) {
+      const Converter converter(format(), target, backend);
+      for (std::size_t i = 0; i < std::size(all_inputs); ++i) {
+        ASSERT_EQ(tests::Difference(all_inputs[i], expected[i], converter.Run(all_inputs[i])), "")
+            << target << " " << backend;
+      }
     }
   }
 }
@@ -105,12 +107,12 @@ TEST_P(Conversions, EveryBf16AsCudasHostFunctionsHaveIt) {
   if (!tests::HasCudaHostFunctions()) GTEST_SKIP() << "built without cuda_fp4.h and cuda_fp8.h";
   const auto host = tests::CudaHostFunctionsOf(format().element);
   if (!host) GTEST_SKIP() << "CUDA's headers have no element like that of " << GetParam();
-  LIJIT_NEED_NVRTC();
+  LIJIT_NEED_BACKEND();
   const ConversionInputs inputs = tests::EveryBf16(format());
   const int bits = format().element.Bits();
   const std::uint32_t mask = (1u << bits) - 1;
   for (const std::string& target : Targets()) {
-    const ConversionOutputs outputs = Converter(format(), target).Run(inputs);
+    const ConversionOutputs outputs = Converter(format(), target, tests::Backends()[0]).Run(inputs);
     ConversionOutputs expected = outputs;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       expected.encoded[i] =
@@ -130,11 +132,11 @@ INSTANTIATE_TEST_SUITE_P(Formats, Conversions, testing::ValuesIn(FormatNames()),
 // Where the header's least code is 0, that of the rule is 1.
 TEST(ConversionsOfScales, EveryBf16AsCudasHostFunctionsHaveIt) {
   if (!tests::HasCudaHostFunctions()) GTEST_SKIP() << "built without cuda_fp4.h and cuda_fp8.h";
-  LIJIT_NEED_NVRTC();
+  LIJIT_NEED_BACKEND();
   const Format& format = ir::FormatNamed("mxfp4");
   const ConversionInputs inputs = tests::EveryBf16(format);
   for (const char* target : {"sm_86", "sm_100f", "sm_120f"}) {
-    const ConversionOutputs outputs = Converter(format, target).Run(inputs);
+    const ConversionOutputs outputs = Converter(format, target, tests::Backends()[0]).Run(inputs);
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       const float quotient = inputs.magnitudes[i] / 6.0f;
       ASSERT_EQ(outputs.scale_codes[i], std::max(*tests::CudaHostUe8m0(quotient), 1u))

@@ -12,12 +12,13 @@
 namespace lijit {
 namespace {
 
-// Target ("native", or one whose PTX the device can run), format, op.
-class GpuRun : public ::testing::TestWithParam<std::tuple<std::string, std::string, std::string>> {
-};
+// Target ("native", or one whose PTX the device can run), format, op, backend.
+class GpuRun : public ::testing::TestWithParam<
+                   std::tuple<std::string, std::string, std::string, std::string>> {};
 
 RunRequest RequestFor(const std::string& device, const std::string& target,
-                      const std::string& format, const std::string& op) {
+                      const std::string& format, const std::string& op,
+                      const std::string& backend = "auto") {
   RunRequest request;
   request.runtime.device = device;
   request.runtime.target = target;
@@ -25,6 +26,7 @@ RunRequest RequestFor(const std::string& device, const std::string& target,
   request.indexer.format = format;
   request.indexer.heads = 64;
   request.indexer.schedule = "simt";
+  request.indexer.backend = backend;
   request.op = op;
   if (op == "paged") request.batch = 3;
   if (op == "paged") request.next_n = 2;
@@ -36,21 +38,26 @@ RunRequest RequestFor(const std::string& device, const std::string& target,
 }
 
 TEST_P(GpuRun, EqualsTheEvaluatorAndTheEmulatedDevice) {
-  const auto& [target, format, op] = GetParam();
+  const auto& [target, format, op, backend] = GetParam();
   const Result<std::shared_ptr<Device>> device = OpenDevice("cuda", target);
   if (!device.ok() && device.error().code == ErrorCode::kUnavailable) {
     GTEST_SKIP() << device.error().message;
   }
   ASSERT_TRUE(device.ok()) << device.error().message;
 
-  const Result<RunReport> gpu = lijit::Run(RequestFor("cuda", target, format, op));
+  const Result<RunReport> gpu = lijit::Run(RequestFor("cuda", target, format, op, backend));
+  if (!gpu.ok() && gpu.error().code == ErrorCode::kUnavailable) {
+    GTEST_SKIP() << gpu.error().message;
+  }
   ASSERT_TRUE(gpu.ok()) << gpu.error().message;
   EXPECT_TRUE(gpu->ok) << (gpu->problems.empty() ? "" : gpu->problems[0]);
   EXPECT_TRUE(gpu->bitwise_equal);
   EXPECT_TRUE(gpu->writers_equal);
   EXPECT_TRUE(gpu->topk_equal);
+  EXPECT_EQ(gpu->backend, backend);
 
-  const Result<RunReport> emulated = lijit::Run(RequestFor("emulated", gpu->target, format, op));
+  const Result<RunReport> emulated =
+      lijit::Run(RequestFor("emulated", gpu->target, format, op, backend));
   ASSERT_TRUE(emulated.ok()) << emulated.error().message;
   EXPECT_EQ(gpu->logits.size(), emulated->logits.size());
   EXPECT_EQ(0, std::memcmp(gpu->logits.data(), emulated->logits.data(),
@@ -63,10 +70,10 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Combine(::testing::Values("native", "sm_80", "sm_86", "sm_89"),
                        ::testing::Values("fp8_e4m3", "fp8_e4m3_pow2", "mxfp4", "mxfp4_deepgemm",
                                          "mxfp4_trtllm", "mxfp4_ocp_floor", "mxfp4_even", "bf16"),
-                       ::testing::Values("paged", "ragged")),
+                       ::testing::Values("paged", "ragged"), ::testing::Values("cuda", "ptx")),
     [](const auto& test_case) {
       return std::get<0>(test_case.param) + "_" + std::get<1>(test_case.param) + "_" +
-             std::get<2>(test_case.param);
+             std::get<2>(test_case.param) + "_" + std::get<3>(test_case.param);
     });
 
 // Contexts and pools that only a GPU gets through quickly.

@@ -2,6 +2,9 @@
 #include "tests/support/emulated_entry.h"
 
 #include "compiler/codegen/cuda/emit_cuda.h"
+#ifdef LIJIT_HAS_LLVM
+#include "compiler/codegen/ptx/emit_llvm.h"
+#endif
 #include "runtime/device/emulated_device.h"
 #include "runtime/toolchain/nvrtc.h"
 
@@ -37,14 +40,28 @@ Result<DeviceArguments> CopyIn(Device& device, std::span<const EntryArgument> ar
 
 }  // namespace
 
-Status NeedNvrtc() {
-  if (InstalledNvrtc().ok()) return {};
-  return InstalledNvrtc().error();
+const std::vector<std::string>& Backends() {
+  static const std::vector<std::string> backends = [] {
+    std::vector<std::string> found;
+    if (InstalledNvrtc().ok()) found.emplace_back("cuda");
+#ifdef LIJIT_HAS_LLVM
+    found.emplace_back("ptx");
+#endif
+    return found;
+  }();
+  return backends;
 }
 
-Result<std::vector<std::byte>> CompileEntry(const ir::Module& lowered,
-                                            const target::Target& target) {
-  LIJIT_TRY(NeedNvrtc());
+Result<std::vector<std::byte>> CompileEntry(const ir::Module& lowered, const target::Target& target,
+                                            std::string_view backend) {
+#ifdef LIJIT_HAS_LLVM
+  if (backend == "ptx") {
+    LIJIT_ASSIGN(const std::string ptx, codegen::EmitPtx(lowered, target, 90));
+    return runtime::ToBytes(ptx);
+  }
+#endif
+  LIJIT_CHECK(backend == "cuda");
+  LIJIT_TRY(InstalledNvrtc());
   LIJIT_ASSIGN(std::string source, codegen::EmitCuda(lowered));
   const std::string& name = lowered.kernels[0].name;
   LIJIT_ASSIGN(
@@ -73,10 +90,10 @@ Status RunEntry(Device& device, std::span<const std::byte> image, const ir::Kern
   return {};
 }
 
-Status RunEmulated(const ir::Module& lowered, std::string_view target, std::uint32_t blocks,
-                   std::span<const EntryArgument> arguments) {
+Status RunEmulated(const ir::Module& lowered, std::string_view target, std::string_view backend,
+                   std::uint32_t blocks, std::span<const EntryArgument> arguments) {
   LIJIT_ASSIGN(const target::Target row, target::ParseTarget(target));
-  LIJIT_ASSIGN(const std::vector<std::byte> image, CompileEntry(lowered, row));
+  LIJIT_ASSIGN(const std::vector<std::byte> image, CompileEntry(lowered, row, backend));
   LIJIT_ASSIGN(const std::shared_ptr<Device> device, runtime::OpenEmulatedDevice(target));
   return RunEntry(*device, image, lowered.kernels[0], blocks, arguments);
 }

@@ -12,9 +12,8 @@ namespace lijit::tests {
 class IndexerTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (const auto nvrtc = runtime::ProcessNvrtc(); !nvrtc.ok()) {
-      GTEST_SKIP() << nvrtc.error().message;
-    }
+    const auto backend = runtime::ChooseBackend("auto", ImageKind::kPtx);
+    if (!backend.ok()) GTEST_SKIP() << backend.error().message;
   }
 
   // Every test's last word: no access was out of bounds, misaligned, of bytes that nobody wrote, or

@@ -26,6 +26,13 @@ python3-venv           NVRTC and nvJitLink from pip where no CUDA is installed; 
 TABLE
 }
 
+# What the checkout builds and tests without; installed where apt has it.
+optional_package_table() {
+  cat <<'TABLE'
+llvm-22-dev            the backend ptx
+TABLE
+}
+
 is_installed() {
   [[ $(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null) == installed ]]
 }
@@ -35,6 +42,22 @@ missing_packages() {
   while read -r package _; do
     is_installed "$package" || echo "$package"
   done < <(package_table)
+}
+
+# Never an error: without these, what they are for is not built.
+install_optional_packages() {
+  [[ -n $(command -v apt-get) && $(id -u) == 0 ]] || return 0
+  local package why
+  while read -r package why; do
+    is_installed "$package" && continue
+    if [[ -z $(apt-cache madison "$package" 2>/dev/null) ]]; then
+      say "$package is not in apt: going on without $why"
+      continue
+    fi
+    say "installing $package"
+    DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends -q "$package" >&2 ||
+      say "$package could not be installed: going on without $why"
+  done < <(optional_package_table)
 }
 
 install_packages() {
