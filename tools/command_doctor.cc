@@ -35,6 +35,7 @@ json DoctorJson(const DoctorReport& report) {
           {"nvrtc", ToolJson(report.nvrtc)},
           {"nvjitlink", ToolJson(report.nvjitlink)},
           {"llvm", report.llvm},
+          {"assembler", report.assembler},
           {"backend", report.backend},
           {"backend_reason", report.backend_reason},
           {"cache_dir", report.cache_dir},
@@ -64,6 +65,12 @@ std::string BackendText(const DoctorReport& report) {
   return fmt::format("{}: {}", report.backend, report.backend_reason);
 }
 
+// Of the backend ptx.
+std::string AssemblerText(const std::string& name) {
+  if (name == "driver") return "the CUDA driver, for its own devices";
+  return name == "nvjitlink" ? "nvJitLink" : "none";
+}
+
 std::string DoctorText(const DoctorReport& report) {
   std::string text =
       TextFields({{"driver", report.driver.empty() ? "none" : report.driver},
@@ -71,6 +78,7 @@ std::string DoctorText(const DoctorReport& report) {
                   {"NVRTC", ToolText(report.nvrtc)},
                   {"nvJitLink", ToolText(report.nvjitlink)},
                   {"LLVM", report.llvm},
+                  {"assembler", AssemblerText(report.assembler)},
                   {"backend", BackendText(report)},
                   {"cache", report.cache_dir.empty() ? "none" : report.cache_dir},
                   {"in use", fmt::format("device {}, target {}",

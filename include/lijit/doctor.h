@@ -29,6 +29,7 @@ struct DoctorReport {
   ToolReport nvrtc;
   ToolReport nvjitlink;        // needed by the ptx backend alone
   std::string llvm;            // version, or "not built"
+  std::string assembler;       // of the ptx backend's cubins: "nvjitlink", "driver", "" if none
   std::string backend;         // what "auto" means on this machine; "" if nothing can compile
   std::string backend_reason;  // why, in a sentence
   std::string cache_dir;

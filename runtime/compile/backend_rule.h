@@ -3,8 +3,9 @@
 //
 // "auto" takes the backend that gives the first result soonest: ptx, whose compilers need no front
 // end for C++ (docs/performance.md), if LLVM is built in and, for cubins, nvJitLink is found; else
-// cuda, if NVRTC is found. The choice does not depend on the kernel: both support the same ones
-// (lijit/targets.h).
+// cuda, if NVRTC is found; else ptx with the CUDA driver as the assembler, which needs a context
+// and makes cubins for the devices that are here alone. Which kernels a backend supports is not
+// asked here, but by ChooseWay.
 #pragma once
 
 #include <functional>
@@ -21,12 +22,13 @@ namespace lijit::runtime {
 struct CompilerProbes {
   std::function<std::string()> llvm;
   std::function<std::string()> nvjitlink;
+  std::function<std::string()> driver;
   std::function<std::string()> nvrtc;
 };
 
 struct BackendChoice {
   std::string name;    // "cuda" or "ptx"
-  std::string reason;  // a sentence about what was wanted and what there is
+  std::string reason;  // about what was wanted and what there is, the assembler included
 };
 
 // InvalidArgument: no such backend. Unavailable: a compiler of the backend is missing, or those of

@@ -8,6 +8,8 @@
 #include "runtime/compile/compilers.h"
 #include "runtime/compile/llvm_backend.h"
 #include "runtime/compile/worker.h"
+#include "runtime/device/driver_assembler.h"
+#include "runtime/toolchain/driver.h"
 #include "runtime/toolchain/environment.h"
 #include "runtime/toolchain/ptx_version.h"
 
@@ -32,9 +34,18 @@ Result<Compilation> Assemble(const CompileJob& job, std::string ptx) {
     compilation.kernels = {job.kernel};
     return compilation;
   }
-  LIJIT_ASSIGN(const std::shared_ptr<const NvJitLink> linker, ProcessNvJitLink());
-  return linker->Assemble(
-      {.ptx = std::move(ptx), .name = job.kernel + ".ptx", .target = job.target, .options = {}});
+  const AssembleRequest request{
+      .ptx = std::move(ptx), .name = job.kernel + ".ptx", .target = job.target, .options = {}};
+  if (job.assembler == "nvjitlink") {
+    LIJIT_ASSIGN(const std::shared_ptr<const NvJitLink> linker, ProcessNvJitLink());
+    return linker->Assemble(request);
+  }
+  if (job.assembler == "driver") {
+    LIJIT_ASSIGN(const Driver* const driver, ProcessDriver());
+    return AssembleByDriver(*driver, request);
+  }
+  return InvalidArgument(
+      fmt::format("assembler '{}'; accepted are nvjitlink and driver", job.assembler));
 }
 
 Result<Compilation> RunLir(const CompileJob& job, const target::Target& target) {
@@ -63,7 +74,7 @@ Result<Compilation> Compile(const CompileJob& job) {
   if (!environment.ok()) return environment.error();
   if (environment->compile == CompileMode::kHere) return RunJob(job);
   LIJIT_ASSIGN(const std::string worker, FindWorker());
-  return RunJobInWorker(job, worker);
+  return RunJobInWorker(job, worker, environment->worker_limit);
 }
 
 }  // namespace lijit::runtime

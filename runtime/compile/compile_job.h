@@ -19,6 +19,7 @@ struct CompileJob {
   std::string target;       // "sm_90a"
   std::string image;        // "cubin" or "ptx"
   std::string ptx_version;  // of "lir": "9.0", what is read by what takes the PTX
+  std::string assembler;    // of cubins that are assembled: "nvjitlink" or "driver"
 
   bool operator==(const CompileJob&) const = default;
 };

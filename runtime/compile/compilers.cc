@@ -44,6 +44,20 @@ Result<std::shared_ptr<const NvJitLink>> ProcessNvJitLink() {
   return linker;
 }
 
+Result<Assembler> ProcessAssembler() {
+  const auto linker = ProcessNvJitLink();
+  if (linker.ok()) {
+    LIJIT_ASSIGN(const std::string version, (*linker)->Version());
+    return Assembler{"nvjitlink", version, version};
+  }
+  const Result<const Driver*>& driver = ProcessDriver();
+  if (!driver.ok()) {
+    return Unavailable(fmt::format("{} {}", linker.error().message, driver.error().message));
+  }
+  const std::string& version = (*driver)->version;
+  return Assembler{"driver", version, WordAfter(version, "CUDA ")};
+}
+
 Result<BackendChoice> ChooseBackend(std::string_view wanted, ImageKind image) {
   const Result<Environment>& environment = ProcessEnvironment();
   if (!environment.ok()) return environment.error();
@@ -52,6 +66,7 @@ Result<BackendChoice> ChooseBackend(std::string_view wanted, ImageKind image) {
                ChooseBackend(by_environment ? environment->backend : wanted, image,
                              {.llvm = [] { return ProblemOf(LlvmVersion); },
                               .nvjitlink = [] { return ProblemOf(ProcessNvJitLink); },
+                              .driver = [] { return ProblemOf(ProcessDriver); },
                               .nvrtc = [] { return ProblemOf(ProcessNvrtc); }}));
   if (by_environment) choice.reason = "LIJIT_BACKEND asks for it";
   return choice;
@@ -68,10 +83,17 @@ Result<std::string> CompilerVersion(std::string_view backend, ImageKind image) {
     LIJIT_ASSIGN(const int ptx, PtxVersionForDevices());
     return fmt::format("llvm {}, ptx {}", llvm, PtxVersionText(ptx));
   }
-  LIJIT_ASSIGN(const std::shared_ptr<const NvJitLink> linker, ProcessNvJitLink());
-  LIJIT_ASSIGN(const std::string version, linker->Version());
-  LIJIT_ASSIGN(const int ptx, PtxVersionFor(version));
-  return fmt::format("llvm {}, ptx {}, nvjitlink {}", llvm, PtxVersionText(ptx), version);
+  LIJIT_ASSIGN(const Assembler assembler, ProcessAssembler());
+  LIJIT_ASSIGN(const int ptx, PtxVersionFor(assembler.release));
+  return fmt::format("llvm {}, ptx {}, {} {}", llvm, PtxVersionText(ptx), assembler.name,
+                     assembler.version);
+}
+
+std::string AssemblerIn(std::string_view compiler_version) {
+  for (const char* name : {"nvjitlink", "driver"}) {
+    if (!WordAfter(compiler_version, fmt::format(", {} ", name)).empty()) return name;
+  }
+  return "";
 }
 
 }  // namespace lijit::runtime

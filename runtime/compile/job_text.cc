@@ -18,9 +18,10 @@ struct JobField {
 };
 
 constexpr JobField kJobFields[] = {
-    {"language", &CompileJob::language}, {"text", &CompileJob::text},
-    {"kernel", &CompileJob::kernel},     {"target", &CompileJob::target},
-    {"image", &CompileJob::image},       {"ptx-version", &CompileJob::ptx_version},
+    {"language", &CompileJob::language},   {"text", &CompileJob::text},
+    {"kernel", &CompileJob::kernel},       {"target", &CompileJob::target},
+    {"image", &CompileJob::image},         {"ptx-version", &CompileJob::ptx_version},
+    {"assembler", &CompileJob::assembler},
 };
 // A member that is not sent would be empty in the worker.
 static_assert(sizeof(CompileJob) == std::size(kJobFields) * sizeof(std::string));

@@ -12,6 +12,7 @@
 #include "compiler/lower/lower.h"
 #include "lijit/cubin.h"
 #include "runtime/compile/compile_job.h"
+#include "runtime/compile/compilers.h"
 #include "runtime/compile/generator_version.h"
 #include "runtime/compile/llvm_backend.h"
 
@@ -46,7 +47,8 @@ Result<CompileJob> JobFor(const KernelRequest& request, const ir::Module& lowere
                  .kernel = lowered.kernels[0].name,
                  .target = request.target_name,
                  .image = request.image,
-                 .ptx_version = WordAfter(request.compiler, "ptx ")};
+                 .ptx_version = WordAfter(request.compiler, "ptx "),
+                 .assembler = AssemblerIn(request.compiler)};
   if (request.backend == "ptx") {
     job.text = ir::Print(lowered);
     return job;

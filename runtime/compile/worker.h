@@ -3,6 +3,7 @@
 // then only the worker ends. It costs some 20 to 30 ms a kernel.
 #pragma once
 
+#include <chrono>
 #include <string>
 
 #include "lijit/result.h"
@@ -15,7 +16,8 @@ namespace lijit::runtime {
 Result<std::string> FindWorker();
 
 // Starts the program `worker`, which does the job and ends. Failed also if it ended without a
-// result: the message has the signal.
-Result<Compilation> RunJobInWorker(const CompileJob& job, const std::string& worker);
+// result, or not within `limit`, and was killed: the message has the signal or the time.
+Result<Compilation> RunJobInWorker(const CompileJob& job, const std::string& worker,
+                                   std::chrono::milliseconds limit);
 
 }  // namespace lijit::runtime

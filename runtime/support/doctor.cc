@@ -53,6 +53,8 @@ void DiagnoseTools(const DoctorRequest& request, const runtime::Environment& env
   report.nvjitlink = DescribeTool(runtime::NvJitLink::Open(paths, environment));
   const Result<std::string> llvm = runtime::LlvmVersion();
   report.llvm = llvm.ok() ? *llvm : "not built";
+  const Result<runtime::Assembler> assembler = runtime::ProcessAssembler();
+  if (assembler.ok()) report.assembler = assembler->name;
   Judge(report.nvrtc, environment.nvrtc, report);
   Judge(report.nvjitlink, environment.nvjitlink, report);
 }

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
+#include <system_error>
 #include <vector>
 
 #include "runtime/toolchain/shared_library.h"
@@ -42,20 +44,26 @@ std::string Advice(int result) {
   return known == nullptr || known->advice.empty() ? "" : fmt::format("; {}", known->advice);
 }
 
-// "580.159.03" of the kernel module, "" where it does not say.
-std::string ModuleVersion() {
+// "580.159.03": of the kernel module, or, where that does not say, at the end of the library's own
+// name; "" where neither says.
+std::string BuildVersion(const std::string& library) {
   std::ifstream file("/sys/module/nvidia/version");
   std::string version;
   std::getline(file, version);
-  return version;
+  if (!version.empty()) return version;
+  constexpr std::string_view kStem = "libcuda.so.";
+  std::error_code problem;
+  const std::string name = std::filesystem::canonical(library, problem).filename().string();
+  const bool has_build = name.starts_with(kStem) && name.find('.', kStem.size()) != name.npos;
+  return has_build ? name.substr(kStem.size()) : "";
 }
 
 std::string VersionText(const Driver& driver) {
   int version = 0;
   if (driver.DriverGetVersion(&version) != kCuSuccess) return "unknown";
   const std::string cuda = fmt::format("CUDA {}.{}", version / 1000, version % 1000 / 10);
-  const std::string module = ModuleVersion();
-  return module.empty() ? cuda : fmt::format("{}, {}", module, cuda);
+  const std::string build = BuildVersion(driver.path);
+  return build.empty() ? cuda : fmt::format("{}, {}", build, cuda);
 }
 
 Result<OpenedLibrary> OpenDriver() {

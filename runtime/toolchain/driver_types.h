@@ -13,6 +13,7 @@ using CuModule = void*;
 using CuFunction = void*;
 using CuStream = void*;
 using CuGraph = void*;
+using CuLinkState = void*;
 
 // CUresult
 inline constexpr int kCuSuccess = 0;
@@ -38,8 +39,17 @@ inline constexpr int kCuFuncMaxDynamicSharedSizeBytes = 8;
 inline constexpr int kCuPointerDeviceOrdinal = 9;
 
 // CUjit_option
+inline constexpr int kCuJitInfoLogBuffer = 3;
+inline constexpr int kCuJitInfoLogBufferSizeBytes = 4;
 inline constexpr int kCuJitErrorLogBuffer = 5;
 inline constexpr int kCuJitErrorLogBufferSizeBytes = 6;
+inline constexpr int kCuJitTarget = 9;
+inline constexpr int kCuJitLogVerbose = 12;
+
+// CUjitInputType, and what is added to a compute capability in CUjit_target
+inline constexpr int kCuJitInputPtx = 1;
+inline constexpr int kCuComputeAcceleratedTargetBase = 0x10000;
+inline constexpr int kCuComputeFamilyTargetBase = 0x20000;
 
 // CUstream_flags, CUstreamCaptureMode, CUstreamCaptureStatus
 inline constexpr unsigned kCuStreamDefault = 0;

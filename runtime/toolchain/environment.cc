@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <string_view>
@@ -50,6 +52,20 @@ Result<CompileMode> ReadCompileMode(const EnvironmentReader& read) {
   return BadValue("LIJIT_COMPILE", value, "accepted are here, worker");
 }
 
+Result<std::chrono::seconds> ReadWorkerLimit(const EnvironmentReader& read,
+                                             std::chrono::seconds usual) {
+  constexpr std::int64_t kDay = 86400;
+  const std::string value = Text(read, "LIJIT_WORKER_SECONDS");
+  if (value.empty()) return usual;
+  std::int64_t seconds = 0;
+  const char* const end = value.data() + value.size();
+  const auto [rest, problem] = std::from_chars(value.data(), end, seconds);
+  if (problem == std::errc() && rest == end && seconds >= 1 && seconds <= kDay) {
+    return std::chrono::seconds(seconds);
+  }
+  return BadValue("LIJIT_WORKER_SECONDS", value, "accepted are whole seconds, 1 to 86400");
+}
+
 Result<LogLevel> ReadLogLevel(const EnvironmentReader& read) {
   const std::string value = Text(read, "LIJIT_LOG");
   if (value.empty()) return LogLevel::kOff;
@@ -68,6 +84,7 @@ Result<Environment> ReadEnvironment(const EnvironmentReader& read) {
   LIJIT_ASSIGN(environment.backend, ReadBackend(read));
   LIJIT_ASSIGN(environment.compile, ReadCompileMode(read));
   LIJIT_ASSIGN(environment.worker, ReadFile(read, "LIJIT_WORKER"));
+  LIJIT_ASSIGN(environment.worker_limit, ReadWorkerLimit(read, environment.worker_limit));
   LIJIT_ASSIGN(environment.log, ReadLogLevel(read));
   environment.cuda_home = Text(read, "CUDA_HOME");
   return environment;

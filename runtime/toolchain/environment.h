@@ -3,6 +3,7 @@
 // of the cache are read with it: lijit/cache.h.)
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <string>
 
@@ -22,6 +23,7 @@ struct Environment {
   CompileMode compile = CompileMode::kHere;  // LIJIT_COMPILE: "here", or "worker": in processes of
                                              // their own, which may crash
   std::string worker;                        // LIJIT_WORKER: the program lijit-worker
+  std::chrono::seconds worker_limit{120};    // LIJIT_WORKER_SECONDS: for one kernel
   LogLevel log = LogLevel::kOff;             // LIJIT_LOG: "off", "error", "info" or "debug"
   std::string cuda_home;  // CUDA_HOME: a toolkit's folder, searched for libraries
 };

@@ -88,8 +88,8 @@ constexpr Field kTargetsFields[] = {
 constexpr Field kDoctorFields[] = {
     {"/ok", "boolean"},       {"/driver", "string|null"}, {"/devices", "array"},
     {"/nvrtc", "object"},     {"/nvrtc/path", "string"},  {"/nvrtc/version", "string"},
-    {"/nvjitlink", "object"}, {"/llvm", "string"},        {"/cache_dir", "string"},
-    {"/problems", "array"},
+    {"/nvjitlink", "object"}, {"/llvm", "string"},        {"/assembler", "string"},
+    {"/cache_dir", "string"}, {"/problems", "array"},
 };
 
 // The field's value, or nullptr.

@@ -8,11 +8,13 @@ namespace {
 
 constexpr const char* kNoLlvm = "no LLVM here.";
 constexpr const char* kNoLinker = "no nvJitLink here.";
+constexpr const char* kNoDriver = "no driver here.";
 constexpr const char* kNoNvrtc = "no NVRTC here.";
 
-CompilerProbes Probes(bool llvm, bool nvjitlink, bool nvrtc) {
+CompilerProbes Probes(bool llvm, bool nvjitlink, bool nvrtc, bool driver = false) {
   return {.llvm = [=] { return llvm ? "" : kNoLlvm; },
           .nvjitlink = [=] { return nvjitlink ? "" : kNoLinker; },
+          .driver = [=] { return driver ? "" : kNoDriver; },
           .nvrtc = [=] { return nvrtc ? "" : kNoNvrtc; }};
 }
 
@@ -21,8 +23,8 @@ bool Has(const std::string& text, std::string_view part) {
 }
 
 // "ptx", "cuda", or "" if nothing can compile.
-std::string Auto(ImageKind image, bool llvm, bool nvjitlink, bool nvrtc) {
-  const auto choice = ChooseBackend("auto", image, Probes(llvm, nvjitlink, nvrtc));
+std::string Auto(ImageKind image, bool llvm, bool nvjitlink, bool nvrtc, bool driver = false) {
+  const auto choice = ChooseBackend("auto", image, Probes(llvm, nvjitlink, nvrtc, driver));
   if (choice.ok()) {
     EXPECT_FALSE(choice->reason.empty());
     return choice->name;
@@ -41,6 +43,23 @@ TEST(BackendRule, AutoTakesTheSoonerOneThatIsThere) {
     EXPECT_EQ(Auto(ImageKind::kPtx, true, false, nvrtc), "ptx");
     EXPECT_EQ(Auto(ImageKind::kPtx, false, true, nvrtc), otherwise);
   }
+}
+
+TEST(BackendRule, TheDriverAssemblesWhereNothingElseCompiles) {
+  const bool kDriver = true;
+  EXPECT_EQ(Auto(ImageKind::kCubin, true, false, false, kDriver), "ptx");
+  EXPECT_EQ(Auto(ImageKind::kCubin, true, false, true, kDriver), "cuda");
+  EXPECT_EQ(Auto(ImageKind::kCubin, false, false, false, kDriver), "");
+  const auto last = ChooseBackend("auto", ImageKind::kCubin, Probes(true, false, false, kDriver));
+  EXPECT_TRUE(Has(last->reason, "the CUDA driver assembles")) << last->reason;
+  EXPECT_TRUE(Has(last->reason, kNoLinker)) << last->reason;
+  const auto asked = ChooseBackend("ptx", ImageKind::kCubin, Probes(true, false, true, kDriver));
+  EXPECT_TRUE(Has(asked->reason, "the CUDA driver assembles")) << asked->reason;
+  const auto linked = ChooseBackend("ptx", ImageKind::kCubin, Probes(true, true, true, kDriver));
+  EXPECT_FALSE(Has(linked->reason, "driver")) << linked->reason;
+  const auto neither = ChooseBackend("ptx", ImageKind::kCubin, Probes(true, false, true));
+  EXPECT_TRUE(Has(neither.error().message, kNoLinker)) << neither.error().message;
+  EXPECT_TRUE(Has(neither.error().message, kNoDriver)) << neither.error().message;
 }
 
 TEST(BackendRule, SaysWhyItIsNotTheSoonerOne) {
@@ -68,6 +87,8 @@ TEST(BackendRule, LooksForNothingThatDoesNotMatter) {
   int looks = 0;
   CompilerProbes probes = Probes(true, true, true);
   probes.nvrtc = [&] { return ++looks, ""; };
+  EXPECT_EQ(ChooseBackend("auto", ImageKind::kCubin, probes)->name, "ptx");
+  probes.driver = probes.nvrtc;
   EXPECT_EQ(ChooseBackend("auto", ImageKind::kCubin, probes)->name, "ptx");
   probes.nvjitlink = probes.nvrtc;
   EXPECT_EQ(ChooseBackend("auto", ImageKind::kPtx, probes)->name, "ptx");

@@ -12,7 +12,8 @@ CompileJob SomeJob() {
           .kernel = "k",
           .target = "sm_86",
           .image = "cubin",
-          .ptx_version = "9.0"};
+          .ptx_version = "9.0",
+          .assembler = "nvjitlink"};
 }
 
 TEST(JobText, ReadsBack) {
@@ -81,6 +82,9 @@ TEST(RunJob, RefusesWhatItDoesNotKnow) {
   EXPECT_EQ(RunJob(job).error().code, ErrorCode::kInvalidArgument);
   job = SomeJob();
   job.image = "elf";
+  EXPECT_EQ(RunJob(job).error().code, ErrorCode::kInvalidArgument);
+  job = SomeJob();
+  job.assembler = "";
   EXPECT_EQ(RunJob(job).error().code, ErrorCode::kInvalidArgument);
   job = SomeJob();
   job.target = "sm_1";

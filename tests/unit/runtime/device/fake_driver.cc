@@ -84,6 +84,52 @@ void SetModules(Driver& driver) {
   };
 }
 
+// The option's value, null if it was not given.
+void* OptionOf(unsigned count, const int* options, void* const* values, int option) {
+  for (unsigned i = 0; i < count; ++i) {
+    if (options[i] == option) return values[i];
+  }
+  return nullptr;
+}
+
+void SetLinks(Driver& driver) {
+  driver.LinkCreate = [](unsigned count, int* options, void** values, CuLinkState* state) {
+    if (Answer("LinkCreate") != kCuSuccess) return Answer("LinkCreate");
+    const auto value = [&](int option) { return OptionOf(count, options, values, option); };
+    FakeState().link_target = reinterpret_cast<std::uintptr_t>(value(kCuJitTarget));
+    std::strcpy(static_cast<char*>(value(kCuJitErrorLogBuffer)), FakeState().log.c_str());
+    ++FakeState().links;
+    *state = &FakeState();
+    return kCuSuccess;
+  };
+  driver.LinkAddData = [](CuLinkState, int, const void* data, std::size_t size, const char*,
+                          unsigned, int*, void**) {
+    FakeState().loaded_text.assign(static_cast<const char*>(data), size);
+    return Answer("LinkAddData");
+  };
+  driver.LinkComplete = [](CuLinkState, void** image, std::size_t* size) {
+    *image = FakeState().linked.data();
+    *size = FakeState().linked.size();
+    return Answer("LinkComplete");
+  };
+  driver.LinkDestroy = [](CuLinkState) {
+    --FakeState().links;
+    return kCuSuccess;
+  };
+}
+
+void SetDevices(Driver& driver) {
+  driver.DeviceGetCount = [](int* count) {
+    *count = 1;
+    return kCuSuccess;
+  };
+  driver.DeviceGetAttribute = [](int* value, int attribute, CuDevice) {
+    const int capability = FakeState().compute_capability;
+    *value = attribute == kCuDeviceComputeCapabilityMajor ? capability / 10 : capability % 10;
+    return kCuSuccess;
+  };
+}
+
 void SetContexts(Driver& driver) {
   driver.DevicePrimaryCtxRetain = [](CuContext* context, CuDevice) {
     *context = &FakeState();
@@ -129,6 +175,8 @@ const Driver& FakeDriver() {
   SetMemory(driver);
   SetModules(driver);
   SetContexts(driver);
+  SetLinks(driver);
+  SetDevices(driver);
   return driver;
 }
 

@@ -23,7 +23,11 @@ struct FakeDriverState {
   int static_shared_bytes = 0;
   int max_dynamic_shared_bytes = 0;  // as set
   std::string loaded_text;
-  std::string log;  // what the assembler says
+  std::string log;                // what the assembler says
+  std::vector<std::byte> linked;  // what the linker makes
+  int links = 0;                  // made, less destroyed
+  std::uintptr_t link_target = 0;
+  int compute_capability = 90;
   std::vector<unsigned> launch;
   std::vector<std::byte> parameters;
 };

@@ -30,6 +30,8 @@ TEST(DoctorTest, ReportsWhatIsThere) {
   EXPECT_EQ(report.nvrtc.problem.empty(), nvrtc.ok());
   EXPECT_EQ(report.llvm, runtime::LlvmVersion().ok() ? *runtime::LlvmVersion() : "not built");
   const ImageKind image = report.device == "emulated" ? ImageKind::kPtx : ImageKind::kCubin;
+  const auto assembler = runtime::ProcessAssembler();
+  EXPECT_EQ(report.assembler, assembler.ok() ? assembler->name : "");
   const auto backend = runtime::ChooseBackend("auto", image);
   EXPECT_EQ(report.backend, backend.ok() ? backend->name : "");
   EXPECT_EQ(report.backend_reason, backend.ok() ? backend->reason : "");
@@ -43,11 +45,12 @@ TEST(DoctorTest, ReportsWhatIsThere) {
 }
 
 TEST(DoctorTest, ACacheFolderThatCannotBeIsAProblem) {
+  const std::string file = "/proc/self/exe";  // there wherever the test runs
   const DoctorReport report =
-      Diagnose({.cache_dir = __FILE__, .library_directories = {}, .python_prefixes = {}});
+      Diagnose({.cache_dir = file, .library_directories = {}, .python_prefixes = {}});
   EXPECT_FALSE(report.ok);
   EXPECT_TRUE(Mentions(report.problems, "is no folder; set LIJIT_CACHE_DIR"));
-  const DoctorReport below = Diagnose({.cache_dir = std::string(__FILE__) + "/sub",
+  const DoctorReport below = Diagnose({.cache_dir = file + "/sub",
                                        .library_directories = {},
                                        .python_prefixes = {}});
   EXPECT_TRUE(Mentions(below.problems, "is no folder"));

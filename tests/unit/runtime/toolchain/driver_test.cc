@@ -52,6 +52,15 @@ static_assert(kCuFuncMaxThreadsPerBlock == CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLO
 static_assert(kCuFuncSharedSizeBytes == CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
 static_assert(kCuFuncMaxDynamicSharedSizeBytes == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
 static_assert(kCuPointerDeviceOrdinal == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL);
+static_assert(kCuJitInfoLogBuffer == CU_JIT_INFO_LOG_BUFFER);
+static_assert(kCuJitInfoLogBufferSizeBytes == CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES);
+static_assert(kCuJitTarget == CU_JIT_TARGET);
+static_assert(kCuJitLogVerbose == CU_JIT_LOG_VERBOSE);
+static_assert(kCuJitInputPtx == CU_JIT_INPUT_PTX);
+#ifdef CU_COMPUTE_FAMILY_TARGET_BASE  // CUDA 12.9
+static_assert(kCuComputeAcceleratedTargetBase == CU_COMPUTE_ACCELERATED_TARGET_BASE);
+static_assert(kCuComputeFamilyTargetBase == CU_COMPUTE_FAMILY_TARGET_BASE);
+#endif
 static_assert(kCuJitErrorLogBuffer == CU_JIT_ERROR_LOG_BUFFER);
 static_assert(kCuJitErrorLogBufferSizeBytes == CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES);
 static_assert(kCuStreamDefault == CU_STREAM_DEFAULT);

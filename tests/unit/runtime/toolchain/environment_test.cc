@@ -9,6 +9,9 @@
 namespace lijit::runtime {
 namespace {
 
+// A file that is there wherever the test runs.
+constexpr const char* kFile = "/proc/self/exe";
+
 Result<Environment> Read(const std::map<std::string, std::string>& variables) {
   return ReadEnvironment([&](const char* name) -> const char* {
     const auto found = variables.find(name);
@@ -22,23 +25,26 @@ TEST(EnvironmentTest, NothingSet) {
   EXPECT_EQ(environment->nvrtc, "");
   EXPECT_EQ(environment->backend, "");
   EXPECT_EQ(environment->compile, CompileMode::kHere);
+  EXPECT_EQ(environment->worker_limit, std::chrono::seconds(120));
   EXPECT_EQ(environment->log, LogLevel::kOff);
 }
 
 TEST(EnvironmentTest, GoodValues) {
-  const Result<Environment> environment = Read({{"LIJIT_NVRTC", __FILE__},
-                                                {"LIJIT_NVJITLINK", __FILE__},
+  const Result<Environment> environment = Read({{"LIJIT_NVRTC", kFile},
+                                                {"LIJIT_NVJITLINK", kFile},
                                                 {"LIJIT_BACKEND", "ptx"},
                                                 {"LIJIT_COMPILE", "worker"},
-                                                {"LIJIT_WORKER", __FILE__},
+                                                {"LIJIT_WORKER", kFile},
+                                                {"LIJIT_WORKER_SECONDS", "7"},
                                                 {"LIJIT_LOG", "debug"},
                                                 {"CUDA_HOME", "/opt/cuda"}});
   ASSERT_TRUE(environment.ok()) << environment.error().message;
-  EXPECT_EQ(environment->nvrtc, __FILE__);
-  EXPECT_EQ(environment->nvjitlink, __FILE__);
+  EXPECT_EQ(environment->nvrtc, kFile);
+  EXPECT_EQ(environment->nvjitlink, kFile);
   EXPECT_EQ(environment->backend, "ptx");
   EXPECT_EQ(environment->compile, CompileMode::kWorker);
-  EXPECT_EQ(environment->worker, __FILE__);
+  EXPECT_EQ(environment->worker, kFile);
+  EXPECT_EQ(environment->worker_limit, std::chrono::seconds(7));
   EXPECT_EQ(environment->log, LogLevel::kDebug);
   EXPECT_EQ(environment->cuda_home, "/opt/cuda");
 }
@@ -50,6 +56,7 @@ TEST(EnvironmentTest, BadValuesAreErrorsThatNameVariableValueAndWhatIsAccepted) 
       {"LIJIT_BACKEND", {"CUDA", "accepted are cuda, ptx"}},
       {"LIJIT_COMPILE", {"1", "accepted are here, worker"}},
       {"LIJIT_WORKER", {"/nowhere/lijit-worker", "path of the file"}},
+      {"LIJIT_WORKER_SECONDS", {"0", "1 to 86400"}},
       {"LIJIT_LOG", {"2", "accepted are off, error, info, debug"}},
   };
   for (const auto& [name, value_and_advice] : bad) {
