@@ -18,5 +18,6 @@ Action AddDump(CLI::App& app);
 Action AddTargets(CLI::App& app);
 Action AddPlan(CLI::App& app);
 Action AddDoctor(CLI::App& app);
+Action AddBench(CLI::App& app);
 
 }  // namespace lijit::tools

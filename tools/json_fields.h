@@ -31,6 +31,8 @@ class JsonFields {
   const nlohmann::json* Find(const char* key);
   void Fail(const std::string& message);
 
+  // The first error so far: for objects that may have other members.
+  Status status() const { return status_; }
   // The first error, or which member is unknown.
   Status Finish() const;
 

@@ -34,6 +34,7 @@ constexpr Command kCommands[] = {
     {"plan", "tokens and bytes of a cache before an engine starts, and why it said otherwise",
      AddPlan},
     {"doctor", "driver, devices, compilers, cache folder, and what would be used", AddDoctor},
+    {"bench", "times of the score kernels on a GPU, verified first, beside a peer's", AddBench},
 };
 
 constexpr const char* kFooter =

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -28,7 +29,8 @@ struct DeviceInfo {
   std::string target;          // the exact target that kernels are compiled for: "sm_86", "sm_90a"
   int compute_capability = 0;  // 10 * major + minor: 86, 90, 100, 121
   int multiprocessors = 0;
-  std::string driver;  // driver version as text, "" on the emulated device
+  std::string driver;       // driver version as text, "" on the emulated device
+  std::string pci_address;  // "00000000:3B:00.0", "" on the emulated device
 };
 
 // An address in the device's global memory.
@@ -39,8 +41,8 @@ struct KernelHandle {
   std::uint64_t id = 0;
 };
 
-// A stream of the device: a CUstream as void*, null for the default stream. Ignored by the emulated
-// device, which runs every launch to its end.
+// A stream of the device: a CUstream as void*, null for the default stream. The emulated device
+// runs every launch to its end, whatever the stream, unless it is one that Device::Record gave.
 using Stream = void*;
 
 struct LaunchShape {
@@ -56,6 +58,22 @@ struct Finding {
   std::string kind;
   std::string message;
 };
+
+// Launches that were recorded once (Device::Record) and are replayed together, in their order and
+// without the host between them. Valid while its device lives; for one thread at a time.
+class Graph {
+ public:
+  virtual ~Graph() = default;
+
+  // Starts one replay in the stream.
+  virtual Status Launch(Stream stream = nullptr) = 0;
+
+  // Replays it `replays` times (1 to kMaxTimedReplays), each right after the one before, in a
+  // stream of its own, waits, and returns how many microseconds each took by the device's clock.
+  // Unavailable: the device has no clock; the emulated one has none.
+  virtual Result<std::vector<double>> Time(int replays) = 0;
+};
+inline constexpr int kMaxTimedReplays = 10000;
 
 class Device {
  public:
@@ -80,6 +98,11 @@ class Device {
   virtual Status Launch(KernelHandle kernel, const LaunchShape& shape,
                         std::span<const std::byte> parameters, Stream stream) = 0;
   virtual Status Synchronize() = 0;
+
+  // Records what `work` launches in the stream that it is given; nothing of that runs. Its kernels
+  // must be loaded before: a thread that records loads nothing, and the error names the kernel. If
+  // `work` fails, so does Record, with the same error.
+  virtual Result<std::unique_ptr<Graph>> Record(const std::function<Status(Stream)>& work) = 0;
 
   // Thread-instructions executed so far; 0 on CUDA.
   virtual std::uint64_t instructions() const { return 0; }

@@ -15,6 +15,10 @@ Result<DeviceInfo> DescribeCudaDevice(const Driver& driver, int ordinal) {
   LIJIT_TRY(driver.Check(driver.DeviceGet(&device, ordinal), what));
   std::array<char, 256> name{};
   LIJIT_TRY(driver.Check(driver.DeviceGetName(name.data(), name.size() - 1, device), what));
+  std::array<char, 32> address{};
+  LIJIT_TRY(driver.Check(
+      driver.DeviceGetPCIBusId(address.data(), static_cast<int>(address.size() - 1), device),
+      what));
   int major = 0;
   int minor = 0;
   DeviceInfo info;
@@ -30,6 +34,7 @@ Result<DeviceInfo> DescribeCudaDevice(const Driver& driver, int ordinal) {
   info.name = name.data();
   info.compute_capability = 10 * major + minor;
   info.driver = driver.version;
+  info.pci_address = address.data();
   return info;
 }
 

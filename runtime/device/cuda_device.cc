@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "runtime/device/cuda_context.h"
+#include "runtime/device/cuda_graph.h"
 #include "runtime/device/cuda_kernels.h"
 #include "runtime/device/cuda_memory.h"
 #include "runtime/device/target_choice.h"
@@ -59,6 +60,10 @@ class CudaDevice final : public Device {
     const CudaContext::Scope scope(*context_);
     LIJIT_TRY(scope.status());
     return Check(context_->driver().CtxSynchronize(), "synchronizing");
+  }
+
+  Result<std::unique_ptr<Graph>> Record(const std::function<Status(Stream)>& work) override {
+    return RecordCudaGraph(*context_, work);
   }
 
  private:

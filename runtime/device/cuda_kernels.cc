@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "lijit/cubin.h"
+#include "runtime/device/recording.h"
 
 namespace lijit::runtime {
 namespace {
@@ -118,6 +119,7 @@ Status CudaKernels::FindFunction(Kernel& kernel) const {
 }
 
 Result<KernelHandle> CudaKernels::Load(std::span<const std::byte> image, std::string_view name) {
+  LIJIT_TRY(CheckNotRecording(name));
   Kernel kernel;
   kernel.name = name;
   LIJIT_TRY(CheckImage(image, kernel.name));

@@ -5,17 +5,51 @@
 
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "compiler/target/target.h"
+#include "runtime/device/recording.h"
 #include "runtime/emulator/global_memory.h"
 #include "runtime/emulator/launch.h"
 #include "runtime/emulator/load.h"
 
 namespace lijit::runtime {
 namespace {
+
+// Launches and their parameters, replayed one by one.
+class EmulatedGraph final : public Graph {
+ public:
+  explicit EmulatedGraph(Device& device) : device_(device) {}
+
+  void Add(KernelHandle kernel, const LaunchShape& shape, std::span<const std::byte> parameters) {
+    launches_.push_back({kernel, shape, {parameters.begin(), parameters.end()}});
+  }
+
+  Status Launch(Stream) override {
+    for (const Recorded& launch : launches_) {
+      LIJIT_TRY(device_.Launch(launch.kernel, launch.shape, launch.parameters, nullptr));
+    }
+    return {};
+  }
+
+  Result<std::vector<double>> Time(int) override {
+    return Unavailable(fmt::format("device '{}' has no clock: times are measured on a CUDA device",
+                                   device_.info().name));
+  }
+
+ private:
+  struct Recorded {
+    KernelHandle kernel;
+    LaunchShape shape;
+    std::vector<std::byte> parameters;
+  };
+
+  Device& device_;
+  std::vector<Recorded> launches_;
+};
 
 class EmulatedDevice final : public Device {
  public:
@@ -60,6 +94,7 @@ class EmulatedDevice final : public Device {
   ImageKind image_kind() const override { return ImageKind::kPtx; }
 
   Result<KernelHandle> Load(std::span<const std::byte> image, std::string_view kernel) override {
+    LIJIT_TRY(CheckNotRecording(kernel));
     const std::string_view text(reinterpret_cast<const char*>(image.data()), image.size());
     const std::lock_guard lock(mutex_);
     LIJIT_ASSIGN(std::unique_ptr<emulator::LoadedKernel> loaded,
@@ -70,10 +105,14 @@ class EmulatedDevice final : public Device {
   }
 
   Status Launch(KernelHandle kernel, const LaunchShape& shape,
-                std::span<const std::byte> parameters, Stream) override {
+                std::span<const std::byte> parameters, Stream stream) override {
     const std::lock_guard lock(mutex_);
     if (kernel.id == 0 || kernel.id > kernels_.size()) {
       return InvalidArgument(fmt::format("no kernel has handle {}; load it first", kernel.id));
+    }
+    if (recordings_.contains(stream)) {
+      static_cast<EmulatedGraph*>(stream)->Add(kernel, shape, parameters);
+      return {};
     }
     LIJIT_ASSIGN(
         emulator::LaunchResult result,
@@ -86,6 +125,18 @@ class EmulatedDevice final : public Device {
 
   Status Synchronize() override { return {}; }
 
+  // The stream that stands for a recording is its graph.
+  Result<std::unique_ptr<Graph>> Record(const std::function<Status(Stream)>& work) override {
+    const RecordingScope recording;
+    LIJIT_TRY(recording.status());
+    auto graph = std::make_unique<EmulatedGraph>(*this);
+    SetRecording(graph.get(), true);
+    const Status worked = work(graph.get());
+    SetRecording(graph.get(), false);
+    LIJIT_TRY(worked);
+    return std::unique_ptr<Graph>(std::move(graph));
+  }
+
   std::uint64_t instructions() const override {
     const std::lock_guard lock(mutex_);
     return instructions_;
@@ -97,6 +148,15 @@ class EmulatedDevice final : public Device {
   }
 
  private:
+  void SetRecording(Stream stream, bool on) {
+    const std::lock_guard lock(mutex_);
+    if (on) {
+      recordings_.insert(stream);
+    } else {
+      recordings_.erase(stream);
+    }
+  }
+
   // The target of the PTX, named as in its .target directive.
   Status CheckTarget(std::string_view name, std::string_view kernel) const {
     LIJIT_ASSIGN(const target::Target target, target::ParseTarget(name));
@@ -117,6 +177,7 @@ class EmulatedDevice final : public Device {
   mutable std::mutex mutex_;  // of all below: a launch runs to its end under it
   emulator::GlobalMemory memory_;
   std::vector<std::unique_ptr<emulator::LoadedKernel>> kernels_;
+  std::set<Stream> recordings_;
   std::vector<Finding> findings_;
   std::uint64_t instructions_ = 0;
 };

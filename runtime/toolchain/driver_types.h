@@ -14,6 +14,8 @@ using CuFunction = void*;
 using CuStream = void*;
 using CuGraph = void*;
 using CuLinkState = void*;
+using CuGraphExec = void*;
+using CuEvent = void*;
 
 // CUresult
 inline constexpr int kCuSuccess = 0;
@@ -55,7 +57,11 @@ inline constexpr int kCuComputeFamilyTargetBase = 0x20000;
 inline constexpr unsigned kCuStreamDefault = 0;
 inline constexpr unsigned kCuStreamNonBlocking = 1;
 inline constexpr int kCuStreamCaptureModeGlobal = 0;
+inline constexpr int kCuStreamCaptureModeThreadLocal = 1;
 inline constexpr int kCuStreamCaptureStatusNone = 0;
+
+// CUevent_flags
+inline constexpr unsigned kCuEventDefault = 0;
 
 // Keys in the last argument of cuLaunchKernel: pointers that are small numbers.
 inline constexpr std::uintptr_t kCuLaunchParamEnd = 0;

@@ -85,6 +85,34 @@ constexpr Field kTargetsFields[] = {
     {"/rows/*/backend", "string"},
     {"/rows/*/evidence", "string"},
 };
+constexpr Field kBenchFields[] = {
+    {"/ok", "boolean"},
+    {"/device", "string"},
+    {"/state", "string"},
+    {"/limits", "string"},
+    {"/method", "string"},
+    {"/rows", "array"},
+    {"/rows/*/kind", "string"},
+    {"/rows/*/H", "number"},
+    {"/rows/*/us", "number|null"},
+    {"/rows/*/us_p90", "number|null"},
+    {"/rows/*/tflops", "number|null"},
+    {"/rows/*/gbps", "number|null"},
+    {"/rows/*/gpairs", "number|null"},
+    {"/rows/*/limit_share", "number|null"},
+    {"/rows/*/format", "string"},
+    {"/rows/*/schedule", "string"},
+    {"/rows/*/backend", "string"},
+    {"/rows/*/target", "string"},
+    {"/rows/*/verified", "boolean"},
+    {"/rows/*/sm_clock_mhz", "number|null"},
+};
+constexpr Field kComparisonFields[] = {
+    {"/rows/*/ratio", "number"},   {"/rows/*/ratio_kernel", "number"},
+    {"/rows/*/group", "string"},   {"/groups/*/format", "string"},
+    {"/groups/*/group", "string"}, {"/groups/*/ratio", "number"},
+    {"/groups/*/least", "number"}, {"/unmatched", "number"},
+};
 constexpr Field kDoctorFields[] = {
     {"/ok", "boolean"},       {"/driver", "string|null"}, {"/devices", "array"},
     {"/nvrtc", "object"},     {"/nvrtc/path", "string"},  {"/nvrtc/version", "string"},
@@ -130,6 +158,52 @@ TEST_F(CompilingJsonFields, Run) {
     EXPECT_TRUE(run["instructions"].is_number());
     EXPECT_TRUE(run["kernel_us"].is_null());
     EXPECT_THAT(run["cache"], testing::AnyOf("hit", "miss"));
+  }
+}
+
+TEST_F(CompilingJsonFields, Bench) {
+  const Arguments common = {"bench", "--device", "emulated", "--verify-only", "--heads",
+                            "8",     "--rotate", "1",        "--format",      "mxfp4"};
+  Arguments decode = common;
+  decode.insert(decode.end(), {"--batch", "1,2", "--context", "65"});
+  const json report = LijitJson(decode, 0);
+  ExpectFields(report, kBenchFields);
+  ASSERT_EQ(report["rows"].size(), 2u);
+  EXPECT_EQ(report["rows"][1]["B"], 2);
+  EXPECT_EQ(report["rows"][1]["ctx"], 65);
+  EXPECT_EQ(report["rows"][1]["next_n"], 1);
+  EXPECT_EQ(report["rows"][1]["bitwise_equal"], true);
+  // A report's rows are shapes for the next one.
+  Arguments again = common;
+  again.insert(again.end(), {"--shapes", Write("shapes.json", report.dump())});
+  EXPECT_EQ(LijitJson(again, 0)["rows"].size(), 2u);
+  Arguments prefill = common;
+  prefill.insert(prefill.end(), {"--op", "ragged", "--queries", "3", "--keys", "70"});
+  const json row = LijitJson(prefill, 0)["rows"][0];
+  EXPECT_EQ(row["kind"], "prefill");
+  EXPECT_EQ(row["S"], 3);
+  EXPECT_EQ(row["N"], 70);
+  EXPECT_EQ(row["mask"], "causal");
+}
+
+TEST_F(JsonFields, BenchComparison) {
+  const std::string ours = Write("ours.json", R"({"rows": [
+      {"kind": "paged", "H": 64, "B": 1, "ctx": 64, "next_n": 1, "us": 2, "format": "mxfp4"},
+      {"kind": "prefill", "H": 64, "S": 4, "N": 8, "mask": "full", "us": null, "format": "mxfp4"}]})");
+  const std::string peer = Write("peer.json", R"({"what": "a peer", "rows": [
+      {"kind": "paged", "H": 64, "B": 1, "ctx": 64, "next_n": 1, "us": 3, "metadata_us": 1}]})");
+  const json comparison = LijitJson({"bench", "--results", ours, "--compare", peer}, 0);
+  ExpectFields(comparison, kComparisonFields);
+  EXPECT_EQ(comparison["rows"][0]["ratio"], 2);
+  EXPECT_EQ(comparison["rows"][0]["ratio_kernel"], 1.5);
+  EXPECT_EQ(comparison["unmatched"], 1);
+  LijitJson({"bench", "--results", Write("none.json", R"({"rows": []})"), "--compare", peer}, 1);
+  for (const char* text :
+       {"[]", "{}", R"({"rows": 1})", R"({"rows": [3]})", R"({"rows": [{"kind": "walk"}]})",
+        R"({"rows": [{"kind": "paged", "H": "many"}]})",
+        R"({"rows": [{"kind": "prefill", "mask": "half"}]})",
+        R"({"rows": [{"kind": "paged", "us": -1}]})"}) {
+    LijitJson({"bench", "--results", ours, "--compare", Write("bad.json", text)}, 2);
   }
 }
 

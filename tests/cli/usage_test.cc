@@ -8,8 +8,8 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-constexpr const char* kCommands[] = {"run",  "opt",     "emit", "warm",  "cache",
-                                     "dump", "targets", "plan", "doctor"};
+constexpr const char* kCommands[] = {"run",  "opt",     "emit", "warm",   "cache",
+                                     "dump", "targets", "plan", "doctor", "bench"};
 
 using Usage = CliTest;
 
@@ -93,6 +93,10 @@ TEST_F(Mistakes, Options) {
       {{"cache", "gc", "--max-size", "2 pounds"}, 2, kind, "is not a size"},
       {{"cache", "fly"}, 2, kind, "has no command 'fly'; it has ls, show"},
       {{"dump"}, 2, kind, "FILE"},
+      {{"bench", "--op", "both"}, 2, kind, "--op"},
+      {{"bench", "--mask", "half"}, 2, kind, "--mask"},
+      {{"bench", "--batch", "1,two"}, 2, kind, "--batch"},
+      {{"bench", "--results", "ours.json"}, 2, kind, "--compare"},
   };
   for (const Mistake& mistake : mistakes) Expect(mistake);
 }
@@ -118,6 +122,10 @@ TEST_F(Mistakes, Values) {
       {{"emit", "dance"}, 2, kind, "logits_paged"},
       {{"warm", "--model", "gpt"}, 2, kind, "deepseek-v3.2"},
       {{"dump", "absent.cubin"}, 2, kind, "absent.cubin cannot be opened"},
+      {{"bench", "--device", "emulated", "--shapes", "all"}, 2, kind, "accepted is deepgemm"},
+      {{"bench", "--device", "emulated", "--verify-only", "--next-n", "9"}, 2, kind, "next_n 9"},
+      {{"bench", "--device", "emulated", "--replays", "0", "--verify-only"}, 2, kind, "replays 0"},
+      {{"bench", "--compare", "absent.json"}, 2, kind, "absent.json cannot be opened"},
   };
   for (const Mistake& mistake : mistakes) Expect(mistake);
 }
@@ -148,6 +156,10 @@ TEST_F(Mistakes, WhatTheEnvironmentLacks) {
   const json doctor = LijitJson({"doctor"}, 1);
   EXPECT_EQ(doctor["ok"], false);
   EXPECT_THAT(doctor["nvrtc"]["problem"].get<std::string>(), HasSubstr("CMakeLists.txt"));
+}
+
+TEST_F(Mistakes, TimesNeedAClock) {
+  Expect({{"bench", "--device", "emulated"}, 4, "unavailable", "--verify-only"});
 }
 
 TEST_F(Mistakes, NoCudaDevice) {

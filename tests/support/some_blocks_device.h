@@ -44,6 +44,9 @@ class SomeBlocksDevice : public Device {
   Status Launch(KernelHandle kernel, const LaunchShape& shape,
                 std::span<const std::byte> parameters, Stream stream) override;
   Status Synchronize() override { return {}; }
+  Result<std::unique_ptr<Graph>> Record(const std::function<Status(Stream)>&) override {
+    return Unavailable("a device that runs some blocks records nothing");
+  }
 
  private:
   DeviceInfo info_;

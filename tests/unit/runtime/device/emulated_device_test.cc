@@ -65,6 +65,67 @@ TEST(EmulatedDeviceTest, LoadsAndLaunches) {
   EXPECT_FALSE(device->Free(values).ok());
 }
 
+TEST(EmulatedDeviceTest, AGraphRunsWhenItIsReplayedAndOnlyThen) {
+  const auto device = MakeEmulatedDevice("sm_86");
+  const KernelHandle kernel = device->Load(Image(kDouble), "twice").value();
+  const DeviceAddress values = device->Allocate(64 * 4, "values").value();
+  ASSERT_TRUE(device->Fill(values, 1, 64 * 4).ok());
+  const auto first = [&] {
+    std::uint32_t value = 0;
+    EXPECT_TRUE(device->CopyToHost(&value, values, sizeof value).ok());
+    return value;
+  };
+  const LaunchShape shape{{1, 1, 1}, {64, 1, 1}, 0};
+  auto graph = device->Record([&](Stream stream) -> Status {
+    const std::array<DeviceAddress, 1> parameters{values};  // gone when the graph is replayed
+    for (int i = 0; i < 2; ++i) {
+      LIJIT_TRY(device->Launch(kernel, shape, std::as_bytes(std::span(parameters)), stream));
+    }
+    return {};
+  });
+  ASSERT_TRUE(graph.ok()) << graph.error().message;
+  EXPECT_EQ(first(), 0x01010101u);
+  ASSERT_TRUE((*graph)->Launch().ok());
+  EXPECT_EQ(first(), 0x04040404u);
+  ASSERT_TRUE((*graph)->Launch().ok());
+  EXPECT_EQ(first(), 0x10101010u);
+  const auto times = (*graph)->Time(3);
+  ASSERT_FALSE(times.ok());
+  EXPECT_EQ(times.error().code, ErrorCode::kUnavailable);
+  EXPECT_EQ(times.error().message,
+            "device 'emulated sm_86' has no clock: times are measured on a CUDA device");
+}
+
+TEST(EmulatedDeviceTest, NothingIsLoadedWhileAGraphIsRecorded) {
+  const auto device = MakeEmulatedDevice("sm_86");
+  const auto graph = device->Record([&](Stream) -> Status {
+    LIJIT_TRY(device->Load(Image(kDouble), "twice"));
+    return {};
+  });
+  ASSERT_FALSE(graph.ok());
+  EXPECT_EQ(graph.error().message,
+            "kernel 'twice' was not loaded before the recording of a graph began, and nothing is "
+            "loaded inside one; call the operation once, or prepare it, before");
+  EXPECT_TRUE(device->Load(Image(kDouble), "twice").ok());
+  // Another thread may.
+  EXPECT_TRUE(device
+                  ->Record([&](Stream) -> Status {
+                    Status other;
+                    std::thread([&] {
+                      const auto loaded = device->Load(Image(kDouble), "twice");
+                      if (!loaded.ok()) other = loaded.error();
+                    }).join();
+                    return other;
+                  })
+                  .ok());
+  const auto nested = device->Record([&](Stream) -> Status {
+    const auto inner = device->Record([](Stream) { return Status(); });
+    return inner.ok() ? Status() : inner.error();
+  });
+  ASSERT_FALSE(nested.ok());
+  EXPECT_NE(nested.error().message.find("is being recorded"), std::string::npos);
+}
+
 TEST(EmulatedDeviceTest, AFindingFailsTheLaunchAndStays) {
   const auto device = MakeEmulatedDevice("sm_90a");
   const auto kernel = device->Load(Image(kDouble), "twice");

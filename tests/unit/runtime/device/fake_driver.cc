@@ -154,6 +154,60 @@ void SetContexts(Driver& driver) {
   };
 }
 
+int Create(const char* function, void** handle) {
+  if (Answer(function) != kCuSuccess) return Answer(function);
+  ++FakeState().live;
+  *handle = &FakeState();
+  return kCuSuccess;
+}
+
+int Destroy(void*) {
+  --FakeState().live;
+  return kCuSuccess;
+}
+
+// A graph takes one millisecond.
+void SetGraphs(Driver& driver) {
+  driver.StreamCreate = [](CuStream* stream, unsigned) { return Create("StreamCreate", stream); };
+  driver.GraphInstantiate = [](CuGraphExec* executable, CuGraph, unsigned long long) {
+    return Create("GraphInstantiate", executable);
+  };
+  driver.StreamDestroy = Destroy;
+  driver.GraphDestroy = Destroy;
+  driver.GraphExecDestroy = Destroy;
+  driver.EventDestroy = Destroy;
+  driver.StreamBeginCapture = [](CuStream, int) {
+    FakeState().capturing = true;
+    return Answer("StreamBeginCapture");
+  };
+  driver.StreamEndCapture = [](CuStream, CuGraph* graph) {
+    FakeState().capturing = false;
+    return Create("StreamEndCapture", graph);
+  };
+  driver.GraphLaunch = [](CuGraphExec, CuStream) {
+    ++FakeState().graph_launches;
+    return Answer("GraphLaunch");
+  };
+  driver.EventCreate = [](CuEvent* event, unsigned) {
+    const int result = Create("EventCreate", event);
+    FakeState().event_times.push_back(-1);
+    *event = reinterpret_cast<CuEvent>(FakeState().event_times.size());  // NOLINT: a number
+    return result;
+  };
+  driver.EventRecord = [](CuEvent event, CuStream) {
+    FakeState().event_times.at(reinterpret_cast<std::size_t>(event) - 1) =
+        FakeState().graph_launches;
+    return Answer("EventRecord");
+  };
+  driver.EventElapsedTime = [](float* milliseconds, CuEvent begin, CuEvent end) {
+    const auto time = [](CuEvent event) {
+      return FakeState().event_times.at(reinterpret_cast<std::size_t>(event) - 1);
+    };
+    *milliseconds = static_cast<float>(time(end) - time(begin));
+    return Answer("EventElapsedTime");
+  };
+}
+
 }  // namespace
 
 FakeDriverState& FakeState() {
@@ -177,6 +231,7 @@ const Driver& FakeDriver() {
   SetContexts(driver);
   SetLinks(driver);
   SetDevices(driver);
+  SetGraphs(driver);
   return driver;
 }
 

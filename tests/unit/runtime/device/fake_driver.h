@@ -30,6 +30,10 @@ struct FakeDriverState {
   int compute_capability = 90;
   std::vector<unsigned> launch;
   std::vector<std::byte> parameters;
+  bool capturing = false;
+  int live = 0;  // streams, graphs, executables and events, less those destroyed
+  int graph_launches = 0;
+  std::vector<int> event_times;  // of each event: graphs launched before it was recorded
 };
 
 FakeDriverState& FakeState();

@@ -66,6 +66,8 @@ static_assert(kCuJitErrorLogBufferSizeBytes == CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTE
 static_assert(kCuStreamDefault == CU_STREAM_DEFAULT);
 static_assert(kCuStreamNonBlocking == CU_STREAM_NON_BLOCKING);
 static_assert(kCuStreamCaptureModeGlobal == CU_STREAM_CAPTURE_MODE_GLOBAL);
+static_assert(kCuStreamCaptureModeThreadLocal == CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
+static_assert(kCuEventDefault == CU_EVENT_DEFAULT);
 static_assert(kCuStreamCaptureStatusNone == CU_STREAM_CAPTURE_STATUS_NONE);
 static_assert(kCuLaunchParamEnd == CU_LAUNCH_PARAM_END_AS_INT);
 static_assert(kCuLaunchParamBufferPointer == CU_LAUNCH_PARAM_BUFFER_POINTER_AS_INT);
