@@ -53,7 +53,7 @@ struct LaunchShape {
 
 // What the emulated device's checks found: one sentence naming kernel, PTX line, thread, address
 // and allocation, and the kind: "out-of-bounds", "misaligned", "uninitialized", "race",
-// "divergence", "step-limit".
+// "divergence", "async", "mbarrier", "proxy", "trap", "step-limit".
 struct Finding {
   std::string kind;
   std::string message;

@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
+
+#include "runtime/emulator/phase_wait.h"
 
 namespace lijit::emulator {
 namespace {
@@ -12,6 +15,10 @@ namespace {
 // Instructions a warp runs before the next warp's turn: large, because turns cost time; not
 // endless, because a warp may poll for what another one writes.
 constexpr std::uint64_t kQuantum = 1 << 14;
+
+// How often all threads of a block may poll mbarriers in vain before that is taken for endless:
+// more often than once, because a thread may do something for others between two polls.
+constexpr unsigned kMaxPolls = 1 << 10;
 
 unsigned ThreadCount(const LaunchShape& shape) {
   return shape.block[0] * shape.block[1] * shape.block[2];
@@ -40,16 +47,38 @@ void Cta::Start(const Dimensions& index) {
   std::fill(shared_bits_.begin(), shared_bits_.end(), std::uint8_t{0});
   races_.StartBlock(shared_.size(), static_cast<unsigned>(warps_.size()));
   async_copies_.StartBlock(shared_.size(), threads_);
+  bulk_copies_.StartBlock(shared_.size(), threads_);
+  mbarriers_.StartBlock(shared_.size());
+  polls_without_progress_ = 0;
   for (Warp& warp : warps_) warp.Start(threads_ - warp.index() * kWarpSize);
 }
 
 void Cta::Run(const Dimensions& index) {
   Start(index);
   while (!failed_ && !state_.stopped() && !Done()) {
-    if (RunRound()) continue;
+    if (RunRound() || ExpirePhaseWaits()) continue;
     ReportDeadlock();
     LIJIT_CHECK(failed_);
   }
+  if (!failed_ && !state_.stopped()) Finish();
+}
+
+// What the block leaves behind.
+void Cta::Finish() {
+  if (const auto copy = bulk_copies_.Any()) {
+    Report("async", kernel().code[copy->instruction], copy->thread,
+           "begins a copy that is still pending when its block exits");
+  }
+  bulk_copies_.FinishStores();
+}
+
+// Threads that wait for a phase poll it, in truth: when no other can run, they may find that it is
+// not complete and do something else. False when that has not helped.
+bool Cta::ExpirePhaseWaits() {
+  if (++polls_without_progress_ > kMaxPolls) return false;
+  bool expired = false;
+  for (Warp& warp : warps_) expired |= warp.ExpirePhaseWaits();
+  return expired;
 }
 
 bool Cta::Done() const {
@@ -75,7 +104,17 @@ bool Cta::RunRound() {
   return ran;
 }
 
+std::string Cta::SharedVariable(std::uint64_t offset) const {
+  for (const NamedRange& variable : kernel().shared_variables) {
+    if (offset >= variable.offset && offset - variable.offset < variable.bytes) {
+      return fmt::format("'{}' + {}", variable.name, offset - variable.offset);
+    }
+  }
+  return fmt::format("dynamic shared memory + {}", offset - kernel().static_shared_bytes);
+}
+
 std::string Cta::ThreadName(unsigned thread) const {
+  if (thread == kAsyncThread) return "an asynchronous copy";
   const auto [x, y, z] = config_.shape.block;
   return fmt::format("thread ({},{},{})", thread % x, thread / x % y, thread / x / y);
 }
@@ -135,6 +174,7 @@ void Cta::Arrive(const Instruction& instruction, Warp& warp, Mask lanes, std::ui
 }
 
 void Cta::Complete(const Instruction& instruction, std::uint32_t barrier) {
+  NoteProgress();
   const Barrier state = barriers_[barrier];
   barriers_[barrier] = Barrier{};
   std::uint32_t reduction = state.true_count;
@@ -161,27 +201,24 @@ void Cta::ReportDeadlock() {
   }
 }
 
-// "32 exited, 16 wait at line 20, 16 wait at line 30"
-std::string Cta::DescribeWaiting() const {
+// "32 have exited, 16 wait at line 20, 16 wait at line 30 for phase 0 of the mbarrier at 'full' +
+// 0"
+std::string Cta::DescribeWaiting() {
   std::uint32_t exited = 0;
-  std::vector<std::pair<std::uint32_t, int>> waiting;  // line, threads
-  for (const Warp& warp : warps_) {
+  std::map<std::pair<std::uint32_t, std::string>, int> waiting;  // line and for what: threads
+  for (Warp& warp : warps_) {
     exited += static_cast<std::uint32_t>(std::popcount(warp.present() & ~warp.live()));
     for (const Group& group : warp.waiting()) {
-      const std::uint32_t line = kernel().sources[group.pc].line;
-      const auto known = std::find_if(waiting.begin(), waiting.end(),
-                                      [&](const auto& place) { return place.first == line; });
-      if (known == waiting.end()) {
-        waiting.emplace_back(line, std::popcount(group.mask));
-      } else {
-        known->second += std::popcount(group.mask);
+      std::string phase;
+      if (group.wait == Wait::kPhase) {
+        phase = DescribePhaseWait(warp, kernel().code[group.pc], group.mask);
       }
+      waiting[{kernel().sources[group.pc].line, phase}] += std::popcount(group.mask);
     }
   }
   std::string text = fmt::format("{} have exited", exited);
-  std::sort(waiting.begin(), waiting.end());
-  for (const auto& [line, threads] : waiting) {
-    text += fmt::format(", {} wait at line {}", threads, line);
+  for (const auto& [place, threads] : waiting) {
+    text += fmt::format(", {} wait at line {}{}", threads, place.first, place.second);
   }
   return text;
 }

@@ -15,7 +15,9 @@
 
 #include "lijit/device.h"
 #include "runtime/emulator/async_copy.h"
+#include "runtime/emulator/bulk_copy.h"
 #include "runtime/emulator/global_memory.h"
+#include "runtime/emulator/mbarrier.h"
 #include "runtime/emulator/program.h"
 #include "runtime/emulator/race_check.h"
 #include "runtime/emulator/warp.h"
@@ -64,12 +66,17 @@ class Cta {
   InitializedBits shared_initialized() { return InitializedBits(shared_bits_.data()); }
   RaceChecker& races() { return races_; }
   AsyncCopies& async_copies() { return async_copies_; }
+  BulkCopies& bulk_copies() { return bulk_copies_; }
+  Mbarriers& mbarriers() { return mbarriers_; }
+  // Something happened that threads may wait for: what polls is not yet in a deadlock.
+  void NoteProgress() { polls_without_progress_ = 0; }
   bool failed() const { return failed_; }
 
   // Reports a finding of an instruction and, unless `thread` is the number of threads, a thread.
   void Report(std::string_view kind, const Instruction& instruction, unsigned thread,
               std::string_view what);
-  std::string ThreadName(unsigned thread) const;  // "thread (3,0,0)"
+  std::string ThreadName(unsigned thread) const;  // "thread (3,0,0)", or "an asynchronous copy"
+  std::string SharedVariable(std::uint64_t offset) const;  // "'tile' + 12"
   std::uint32_t IndexOf(const Instruction& instruction) const {
     return static_cast<std::uint32_t>(&instruction - kernel().code.data());
   }
@@ -89,15 +96,17 @@ class Cta {
     std::uint32_t true_count = 0;
     std::uint32_t voters = 0;
     Mask warps = 0;  // that wait
-    RaceChecker::Times met{};
+    VectorClock met{};
   };
 
   void Start(const Dimensions& index);
   bool RunRound();  // false: no warp could run
   bool Done() const;
   void Complete(const Instruction& instruction, std::uint32_t barrier);
+  bool ExpirePhaseWaits();
+  void Finish();
   void ReportDeadlock();
-  std::string DescribeWaiting() const;
+  std::string DescribeWaiting();
 
   const LaunchConfig& config_;
   LaunchState& state_;
@@ -108,6 +117,9 @@ class Cta {
   std::vector<std::uint8_t> shared_bits_;
   RaceChecker races_;
   AsyncCopies async_copies_;
+  BulkCopies bulk_copies_;
+  Mbarriers mbarriers_;
+  unsigned polls_without_progress_ = 0;
   std::array<Barrier, kBarriers> barriers_{};
   bool failed_ = false;
 };

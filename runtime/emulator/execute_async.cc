@@ -158,6 +158,7 @@ void DecodeCopy(InstructionBuilder& b) {
 
 void DecodeCpAsync(InstructionBuilder& b) {
   if (!b.Has(Category::kAsync)) b.Fail("needs '.async'");
+  if (b.Has(Category::kBulk)) return DecodeBulkCopy(b);
   switch (b.Of(Category::kAsyncGroup)) {
     case Modifier::kCommitGroup:
       return b.Execute(&CommitGroup);

@@ -163,6 +163,7 @@ Space SpaceOf(Modifier modifier) {
       return Space::kGlobal;
     case Modifier::kShared:
     case Modifier::kSharedCta:
+    case Modifier::kSharedCluster:  // clusters have one block
       return Space::kShared;
     case Modifier::kLocal:
       return Space::kLocal;
@@ -207,9 +208,5 @@ void DecodePrefetch(InstructionBuilder& b) {
   b.Address(SpaceOf(b.Of(Category::kSpace)));
   b.Execute(&DoNothing);
 }
-
-// Fences order nothing here: accesses of a CTA happen in the order of execution, and the atomics
-// with which CTAs find each other are acquire and release operations of the host.
-void DecodeFence(InstructionBuilder& b) { b.Execute(&DoNothing); }
 
 }  // namespace lijit::emulator

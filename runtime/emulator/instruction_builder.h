@@ -87,6 +87,7 @@ Rounding RoundingOf(Modifier modifier);
 // .global and so on; none: generic.
 Space SpaceOf(Modifier modifier);
 void DecodeWarpBarrier(InstructionBuilder& b);  // bar.warp.sync
+void DecodeBulkCopy(InstructionBuilder& b);     // cp.async.bulk
 
 // The decoders, by name: void DecodeAdd(InstructionBuilder&) and so on.
 #define LIJIT_PTX_INSTRUCTION(name, types, modifiers, decoder) void decoder(InstructionBuilder&);

@@ -45,8 +45,9 @@ class Access {
   }
 
   std::byte* Resolve() {
-    if (!IsAligned(address_, bytes_)) {
-      Report("misaligned", fmt::format("which is no multiple of {}", bytes_));
+    const std::uint64_t alignment = mode_.alignment != 0 ? mode_.alignment : bytes_;
+    if (!IsAligned(address_, alignment)) {
+      Report("misaligned", fmt::format("which is no multiple of {}", alignment));
       return nullptr;
     }
     switch (space_) {
@@ -82,10 +83,9 @@ class Access {
   std::byte* InShared() {
     Cta& cta = warp_.cta();
     if (!CheckBounds(cta.shared_bytes())) return nullptr;
-    if (cta.async_copies().Overlaps(address_, bytes_)) {
-      ReportPendingCopy();
-      return nullptr;
-    }
+    if (IsTaken()) return nullptr;
+    std::optional<Race> unfenced;
+    if (mode_.proxy) unfenced = cta.races().Unfenced(address_, bytes_, warp_.index());
     if (!CheckInitialized(cta.shared_initialized(), address_)) {
       Report("uninitialized",
              fmt::format("in {}, where nothing was written", SharedVariable(address_)));
@@ -95,7 +95,11 @@ class Access {
                                 ? (mode_.strong ? AccessKind::kStrongWrite : AccessKind::kWrite)
                                 : (mode_.strong ? AccessKind::kStrongRead : AccessKind::kRead);
     if (const auto race = cta.races().Access(address_, bytes_, kind, Thread(), cta.IndexOf(in_))) {
-      ReportRace(*race);
+      ReportRace(*race, "race", "barrier");
+      return nullptr;
+    }
+    if (unfenced) {
+      ReportRace(*unfenced, "proxy", "fence.proxy.async");
       return nullptr;
     }
     return cta.shared() + address_;
@@ -136,31 +140,39 @@ class Access {
   }
 
   std::string SharedVariable(std::uint64_t offset) const {
-    for (const NamedRange& variable : warp_.cta().kernel().shared_variables) {
-      if (offset >= variable.offset && offset - variable.offset < variable.bytes) {
-        return fmt::format("'{}' + {}", variable.name, offset - variable.offset);
-      }
-    }
-    const std::uint64_t start = warp_.cta().kernel().static_shared_bytes;
-    return fmt::format("dynamic shared memory + {}", offset - start);
+    return warp_.cta().SharedVariable(offset);
   }
 
-  void ReportPendingCopy() {
+  // True, after a finding, when the bytes belong to a pending copy or to an mbarrier.
+  bool IsTaken() {
     Cta& cta = warp_.cta();
-    const AsyncCopies::Pending copy = cta.async_copies().Find(address_, bytes_);
-    Report("async", fmt::format("in {}, where a copy that {} began at PTX line {} is pending",
-                                SharedVariable(address_), cta.ThreadName(copy.thread),
-                                cta.kernel().sources[copy.instruction].line));
+    if (cta.async_copies().Overlaps(address_, bytes_)) {
+      const AsyncCopies::Pending copy = cta.async_copies().Find(address_, bytes_);
+      ReportPendingCopy(copy.thread, copy.instruction);
+    } else if (cta.bulk_copies().Overlaps(address_, bytes_, mode_.writes)) {
+      const auto copy = cta.bulk_copies().Find(address_, bytes_, mode_.writes);
+      ReportPendingCopy(copy->thread, copy->instruction);
+    } else if (!mode_.mbarrier && cta.mbarriers().Overlaps(address_, bytes_)) {
+      Report("mbarrier", fmt::format("in {}, which is an mbarrier", SharedVariable(address_)));
+    }
+    return cta.failed();
   }
 
-  void ReportRace(const Race& race) {
+  void ReportPendingCopy(unsigned thread, std::uint32_t instruction) {
+    Cta& cta = warp_.cta();
+    Report("async", fmt::format("in {}, where a copy that {} began at PTX line {} is pending",
+                                SharedVariable(address_), cta.ThreadName(thread),
+                                cta.kernel().sources[instruction].line));
+  }
+
+  void ReportRace(const Race& race, std::string_view kind, std::string_view missing) {
     const Cta& cta = warp_.cta();
     const std::string_view verb =
         race.earlier.wrote ? (race.earlier.strong ? "updated" : "wrote") : "read";
     const std::uint32_t line = cta.kernel().sources[race.earlier.instruction].line;
-    Report("race", fmt::format("in {}, which {} {} at PTX line {} with no barrier in between",
-                               SharedVariable(race.offset), cta.ThreadName(race.earlier.thread),
-                               verb, line));
+    Report(kind, fmt::format("in {}, which {} {} at PTX line {} with no {} in between",
+                             SharedVariable(race.offset), cta.ThreadName(race.earlier.thread), verb,
+                             line, missing));
   }
 
   void Report(std::string_view kind, std::string_view where) {

@@ -58,8 +58,9 @@ enum class Action : std::uint8_t {
   kBranch,       // to `target`, for the lanes whose guard holds
   kBranchTable,  // to branch_tables[target][operand 0]
   kExit,
-  kWarpSync,  // waits for the lanes of the member mask (last operand), then calls the handler
-  kBarrier,   // see BarrierForm
+  kWarpSync,   // waits for the lanes of the member mask (last operand), then calls the handler
+  kBarrier,    // see BarrierForm
+  kPhaseWait,  // waits for an mbarrier's phase, see phase_wait.h
   kTrap,
 };
 

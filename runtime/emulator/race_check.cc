@@ -6,7 +6,7 @@
 namespace lijit::emulator {
 namespace {
 
-constexpr std::uint32_t kMaxInstruction = (1u << 20) - 1;
+constexpr std::uint32_t kMaxInstruction = (1u << 19) - 1;
 constexpr std::uint32_t kRestartTime = 1u << 31;
 
 // Both strong, or both reads.
@@ -30,17 +30,53 @@ void RaceChecker::StartBlock(std::uint64_t shared_bytes, unsigned warps) {
     split_.resize(words);
   }
   time_.fill(latest + 1);
-  for (unsigned warp = 0; warp < warps; ++warp) known_[warp].fill(latest);
+  for (unsigned warp = 0; warp < warps; ++warp) {
+    clocks_[warp].known.fill(latest);
+    clocks_[warp].fenced.fill(latest);
+  }
 }
 
-void RaceChecker::Arrive(unsigned warp, Times& met) {
-  for (unsigned i = 0; i < kMaxWarps; ++i) met[i] = std::max(met[i], known_[warp][i]);
-  met[warp] = std::max(met[warp], time_[warp]);
-  SynchronizeWarp(warp);
+void RaceChecker::Release(unsigned warp, VectorClock& met) {
+  met.Join(clocks_[warp]);
+  met.known[warp] = time_[warp]++;
 }
 
-void RaceChecker::Leave(unsigned warp, const Times& met) {
-  for (unsigned i = 0; i < kMaxWarps; ++i) known_[warp][i] = std::max(known_[warp][i], met[i]);
+void RaceChecker::Fence(unsigned warp) {
+  VectorClock& clock = clocks_[warp];
+  clock.fenced = clock.known;
+  clock.fenced[warp] = time_[warp]++;
+}
+
+std::optional<Race> RaceChecker::Unfenced(std::uint64_t offset, std::uint64_t bytes,
+                                          unsigned warp) const {
+  const Times& fenced = clocks_[warp].fenced;
+  const auto unfenced = [&](const AccessRecord& write) {
+    return write.thread != kAsyncThread && write.time > fenced[write.thread / 32];
+  };
+  for (std::uint64_t word = offset / 4; word < (offset + bytes) / 4; ++word) {
+    if (split_[word] == 0) {
+      if (unfenced(words_[word].write)) return Race{words_[word].write, word * 4};
+      continue;
+    }
+    for (std::uint64_t byte = word * 4; byte < word * 4 + 4; ++byte) {
+      if (unfenced(bytes_[byte].write)) return Race{bytes_[byte].write, byte};
+    }
+  }
+  return std::nullopt;
+}
+
+void RaceChecker::WriteAsync(std::uint64_t offset, std::uint64_t bytes, std::uint32_t instruction,
+                             VectorClock& met) {
+  AccessRecord now;
+  now.time = time_[kAsyncWarp]++;
+  now.thread = kAsyncThread;
+  now.wrote = 1;
+  now.instruction = std::min(instruction, kMaxInstruction);
+  for (std::uint64_t word = offset / 4; word < (offset + bytes) / 4; ++word) {
+    words_[word] = Cell{now, {}};
+    split_[word] = 0;
+  }
+  met.known[kAsyncWarp] = std::max<std::uint32_t>(met.known[kAsyncWarp], now.time);
 }
 
 const AccessRecord* RaceChecker::Conflict(const Cell& cell, const AccessRecord& now) const {
@@ -102,7 +138,7 @@ std::optional<Race> RaceChecker::Access(std::uint64_t offset, std::uint64_t byte
                                         unsigned thread, std::uint32_t instruction) {
   AccessRecord now;
   now.time = time_[thread / 32];
-  now.thread = thread & 1023;
+  now.thread = thread & 2047;
   now.strong = kind == AccessKind::kStrongRead || kind == AccessKind::kStrongWrite;
   now.wrote = kind == AccessKind::kWrite || kind == AccessKind::kStrongWrite;
   now.instruction = std::min(instruction, kMaxInstruction);

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "runtime/emulator/cta.h"
+#include "runtime/emulator/phase_wait.h"
 
 namespace lijit::emulator {
 namespace {
@@ -106,6 +107,9 @@ inline void Warp::Step(const Instruction& instruction) {
       break;
     case Action::kBarrier:
       ArriveAtBarrier(instruction, mask);
+      break;
+    case Action::kPhaseWait:
+      WaitForPhase(instruction, mask);
       break;
     case Action::kTrap:
       Trap(instruction, mask);
@@ -316,16 +320,53 @@ void Warp::Release(std::uint32_t barrier, std::uint32_t reduction) {
   }
 }
 
+void Warp::WaitForPhase(const Instruction& instruction, Mask mask) {
+  if (mask == 0) {
+    ++pc_;
+    return;
+  }
+  SetAside(pc_ + 1, mask_ & ~mask);
+  mask_ = mask;
+  const Mask ready = TestPhases(*this, instruction, mask);
+  if (cta_.failed()) return;
+  PredicateOut(instruction, 0, ready, kFullMask);
+  if (ready != mask) Suspend(mask & ~ready, Wait::kPhase, 0);
+  ++pc_;
+}
+
+bool Warp::ExpirePhaseWaits() {
+  bool expired = false;
+  for (Group& group : groups_) {
+    if (group.wait != Wait::kPhase) continue;
+    PredicateOut(code_[group.pc], 0, group.mask, 0);
+    group.wait = Wait::kNone;
+    ++group.pc;
+    expired = true;
+  }
+  return expired;
+}
+
+// Whether what the group waited for has happened since.
+bool Warp::IsReleased(const Group& group) {
+  switch (group.wait) {
+    case Wait::kMembers:  // which may have exited
+      return MembersPresent(code_[group.pc], group.mask);
+    case Wait::kPhase:
+      return MayTestPhase(*this, code_[group.pc], group.mask);
+    default:
+      return group.wait == Wait::kNone;
+  }
+}
+
 bool Warp::CanRun() {
   if (mask_ != 0) return true;
+  bool can_run = false;
   for (Group& group : groups_) {
-    // Threads that a group waited for may have exited since.
-    if (group.wait == Wait::kMembers && MembersPresent(code_[group.pc], group.mask)) {
-      group.wait = Wait::kNone;
-    }
-    if (group.wait == Wait::kNone) return true;
+    if (!IsReleased(group)) continue;
+    group.wait = Wait::kNone;
+    can_run = true;
   }
-  return false;
+  return can_run;
 }
 
 // Makes the group that is furthest behind the running one, with all that stand where it stands.

@@ -23,7 +23,7 @@ inline constexpr std::uint64_t kSharedWindow = std::uint64_t{1} << 46;
 inline constexpr std::uint64_t kLocalWindow = kSharedWindow + kWindowBytes;
 inline constexpr std::uint64_t kParamWindow = kLocalWindow + kWindowBytes;
 
-enum class Wait : std::uint8_t { kNone, kMembers, kBarrier };
+enum class Wait : std::uint8_t { kNone, kMembers, kBarrier, kPhase };
 
 struct Group {
   std::uint32_t pc = 0;
@@ -49,6 +49,9 @@ class Warp {
 
   // Lets the groups that wait at a barrier go on. `reduction` is the value of a reducing barrier.
   void Release(std::uint32_t barrier, std::uint32_t reduction);
+
+  // Lets the groups that wait for a phase find that it is not complete. False: there are none.
+  bool ExpirePhaseWaits();
 
   // Reports a finding where the warp stands.
   void ReportHere(std::string_view kind, std::string_view what);
@@ -100,6 +103,7 @@ class Warp {
   void Exit(Mask mask);
   void Synchronize(const Instruction& instruction, Mask mask);
   void ArriveAtBarrier(const Instruction& instruction, Mask mask);
+  void WaitForPhase(const Instruction& instruction, Mask mask);
   void Trap(const Instruction& instruction, Mask mask);
 
   Mask MembersOf(const Instruction& instruction, unsigned lane) const;
@@ -107,6 +111,7 @@ class Warp {
   bool MembersPresent(const Instruction& instruction, Mask mask) const;
   bool CheckMembers(const Instruction& instruction, Mask mask);
   bool ReleaseWarpBarriers(const Instruction& instruction);
+  bool IsReleased(const Group& group);
   void SetAside(std::uint32_t pc, Mask mask);
   void Suspend(Mask mask, Wait wait, std::uint32_t barrier);
   void GatherWaiting();

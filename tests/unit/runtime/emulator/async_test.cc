@@ -227,7 +227,7 @@ TEST(AsyncTest, UnknownFormsAreErrors) {
   EXPECT_NE(error("cp.async.shared.global [%tile], [%p], 4;"), "");
   EXPECT_NE(error("cp.async.wait_group;"), "");
   EXPECT_NE(error("cp.async.wait_group %r0;"), "");
-  EXPECT_NE(error("cp.async.bulk.commit_group;"), "");
+  EXPECT_NE(error("cp.async.bulk.wait_all;"), "");
   EXPECT_NE(error("ld.shared.global.b32 %r0, [%tile];"), "");
 }
 

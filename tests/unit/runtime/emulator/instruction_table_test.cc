@@ -110,6 +110,7 @@ constexpr std::string_view kSamples[] = {
     "barrier.cta.arrive.aligned 1, 64",
     "membar.cta",
     "fence.sc.cluster",
+    "mbarrier.arrive.expect_tx.shared::cta.b64 _, [tile], r",
     "atom.acq_rel.sys.global.cas.b64 d, [e], d, f",
     "red.shared::cta.max.u32 [tile], r",
     "shfl.sync.idx.b32 r|p, s, t, 31, -1",

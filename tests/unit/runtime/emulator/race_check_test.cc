@@ -19,7 +19,7 @@ class RaceCheckTest : public testing::Test {
     return checker_.Access(offset, bytes, kind, thread, 0).has_value();
   }
   void Barrier(std::initializer_list<unsigned> warps) {
-    RaceChecker::Times met{};
+    VectorClock met{};
     for (const unsigned warp : warps) checker_.Arrive(warp, met);
     for (const unsigned warp : warps) checker_.Leave(warp, met);
   }
