@@ -13,8 +13,10 @@
 #include <thread>
 #include <vector>
 
+#include "lijit/cubin.h"
 #include "lijit/device.h"
 #include "runtime/device/cuda_device.h"
+#include "runtime/device/driver_assembler.h"
 #include "runtime/toolchain/driver.h"
 #include "runtime/toolchain/nvrtc.h"
 
@@ -81,7 +83,12 @@ class CudaDeviceTest : public testing::Test {
   static void ScaleAndCheck(Device& device, int count, Stream stream = nullptr) {
     const auto image = Compile(device);
     ASSERT_TRUE(image.ok()) << image.error().message;
-    const auto kernel = device.Load(*image, "scale");
+    ScaleAndCheck(device, *image, count, stream);
+  }
+
+  static void ScaleAndCheck(Device& device, std::span<const std::byte> image, int count,
+                            Stream stream = nullptr) {
+    const auto kernel = device.Load(image, "scale");
     ASSERT_TRUE(kernel.ok()) << kernel.error().message;
     std::vector<int> values(static_cast<std::size_t>(count));
     std::iota(values.begin(), values.end(), -5);
@@ -121,6 +128,42 @@ TEST_F(CudaDeviceTest, RunsPtxOfAnOlderTarget) {
   const auto device = Open("sm_80");
   if (device->image_kind() == ImageKind::kCubin) GTEST_SKIP() << "the device is sm_80 itself";
   ScaleAndCheck(*device, 1000);
+}
+
+// As backend ptx does where nvJitLink is absent: the image is a cubin like any other.
+TEST_F(CudaDeviceTest, RunsCubinsThatTheDriverAssembles) {
+  const auto device = Open();
+  const std::string& target = device->info().target;
+  std::string architecture = target;
+  architecture.replace(0, 3, "compute_");
+  const auto ptx = (*Compiler())
+                       ->Compile({.source = kSource,
+                                  .name = "scale.cu",
+                                  .architecture = architecture,
+                                  .options = {},
+                                  .kernels = {"scale", "fault"}});
+  ASSERT_TRUE(ptx.ok()) << ptx.error().message;
+  const auto made = AssembleByDriver(**ProcessDriver(), {.ptx = std::string(ToText(ptx->image)),
+                                                         .name = "scale.ptx",
+                                                         .target = target,
+                                                         .options = {}});
+  ASSERT_TRUE(made.ok()) << made.error().message;
+  EXPECT_EQ(made->kernels.size(), 2u);
+  const Status whole = cubin::Verify(made->image, target, made->kernels);
+  EXPECT_TRUE(whole.ok()) << whole.error().message;
+  ScaleAndCheck(*device, made->image, 1000);
+}
+
+TEST_F(CudaDeviceTest, TheDriverSaysWhatItCannotAssemble) {
+  const auto device = Open();
+  const auto made = AssembleByDriver(
+      **ProcessDriver(), {.ptx = ".version 8.0\n.target sm_80\n.address_size 64\nnonsense\n",
+                          .name = "bad.ptx",
+                          .target = device->info().target,
+                          .options = {}});
+  ASSERT_FALSE(made.ok());
+  EXPECT_NE(made.error().message.find("did not assemble bad.ptx"), std::string::npos);
+  EXPECT_NE(made.error().message.find("nonsense"), std::string::npos) << made.error().message;
 }
 
 TEST_F(CudaDeviceTest, RefusesTargetsThatItCannotRun) {
