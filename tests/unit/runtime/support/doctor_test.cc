@@ -50,9 +50,8 @@ TEST(DoctorTest, ACacheFolderThatCannotBeIsAProblem) {
       Diagnose({.cache_dir = file, .library_directories = {}, .python_prefixes = {}});
   EXPECT_FALSE(report.ok);
   EXPECT_TRUE(Mentions(report.problems, "is no folder; set LIJIT_CACHE_DIR"));
-  const DoctorReport below = Diagnose({.cache_dir = file + "/sub",
-                                       .library_directories = {},
-                                       .python_prefixes = {}});
+  const DoctorReport below =
+      Diagnose({.cache_dir = file + "/sub", .library_directories = {}, .python_prefixes = {}});
   EXPECT_TRUE(Mentions(below.problems, "is no folder"));
   const DoctorReport none =
       Diagnose({.cache_dir = "", .library_directories = {}, .python_prefixes = {}});
