@@ -20,6 +20,8 @@ constexpr std::uint64_t kQuantum = 1 << 14;
 // more often than once, because a thread may do something for others between two polls.
 constexpr unsigned kMaxPolls = 1 << 10;
 
+constexpr std::uint32_t kRegisterFile = 1 << 16;  // of a multiprocessor
+
 unsigned ThreadCount(const LaunchShape& shape) {
   return shape.block[0] * shape.block[1] * shape.block[2];
 }
@@ -39,6 +41,7 @@ Cta::Cta(const LaunchConfig& config, LaunchState& state)
   for (unsigned i = 0; i < warps; ++i) warps_.emplace_back(*this, i);
   shared_.resize(config.kernel->static_shared_bytes + config.shape.dynamic_shared_bytes);
   shared_bits_.resize(shared_.size() / 8 + 1);
+  if (config.kernel->has_wgmma) wgmma_tiles_ = std::make_unique<WgmmaTiles>();
 }
 
 void Cta::Start(const Dimensions& index) {
@@ -49,6 +52,12 @@ void Cta::Start(const Dimensions& index) {
   async_copies_.StartBlock(shared_.size(), threads_);
   bulk_copies_.StartBlock(shared_.size(), threads_);
   mbarriers_.StartBlock(shared_.size());
+  if (kernel().has_wgmma) {
+    wgmma_tiles_->StartBlock();
+    write_counts_.StartBlock(shared_.size());
+  }
+  warpgroup_steps_.fill({});
+  registers_.fill(0);
   polls_without_progress_ = 0;
   for (Warp& warp : warps_) warp.Start(threads_ - warp.index() * kWarpSize);
 }
@@ -70,6 +79,33 @@ void Cta::Finish() {
            "begins a copy that is still pending when its block exits");
   }
   bulk_copies_.FinishStores();
+  CheckWarpgroups();
+  CheckRegisters();
+}
+
+void Cta::CheckWarpgroups() {
+  for (unsigned i = 0; i < warpgroup_steps_.size(); ++i) {
+    if (warpgroup_steps_[i].AllTookTheSame()) continue;
+    const Instruction& next = kernel().code[warpgroup_steps_[i].Next().instruction];
+    Report("divergence", next, i * kGroupWarps * kWarpSize,
+           "is in a warpgroup of which not all warps have executed this");
+  }
+}
+
+// What setmaxnreg left to all warps must have been there: what the launch gave, at most.
+void Cta::CheckRegisters() {
+  const auto warps = static_cast<std::uint32_t>(warps_.size());
+  const std::uint32_t launched = kRegisterFile / (warps * kWarpSize) / 8 * 8;
+  std::uint32_t total = 0;
+  for (unsigned i = 0; i < warps; ++i) total += registers_[i] != 0 ? registers_[i] : launched;
+  if (total <= launched * warps) return;
+  const auto last = std::find_if(kernel().code.begin(), kernel().code.end(),
+                                 [](const Instruction& in) { return in.sets_registers; });
+  LIJIT_CHECK(last != kernel().code.end());
+  Report("registers", *last, 0,
+         fmt::format("is in a block whose warps together ask for {} registers a lane; a launch of "
+                     "{} warps has at most {}",
+                     total, warps, launched * warps));
 }
 
 // Threads that wait for a phase poll it, in truth: when no other can run, they may find that it is

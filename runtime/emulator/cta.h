@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -21,6 +22,7 @@
 #include "runtime/emulator/program.h"
 #include "runtime/emulator/race_check.h"
 #include "runtime/emulator/warp.h"
+#include "runtime/emulator/wgmma_tiles.h"
 
 namespace lijit::emulator {
 
@@ -68,6 +70,15 @@ class Cta {
   AsyncCopies& async_copies() { return async_copies_; }
   BulkCopies& bulk_copies() { return bulk_copies_; }
   Mbarriers& mbarriers() { return mbarriers_; }
+  WgmmaTiles& wgmma_tiles() { return *wgmma_tiles_; }
+  WriteCounts& write_counts() { return write_counts_; }
+  WarpgroupSteps& warpgroup_steps(unsigned i) { return warpgroup_steps_[i]; }
+  // Registers a thread, by setmaxnreg; 0 before it.
+  std::uint32_t& registers_of(unsigned warp) { return registers_[warp]; }
+  // Bytes of shared memory were written, or are to be.
+  void NoteSharedWrite(std::uint64_t offset, std::uint64_t bytes) {
+    if (kernel().has_wgmma) write_counts_.Note(offset, bytes);
+  }
   // Something happened that threads may wait for: what polls is not yet in a deadlock.
   void NoteProgress() { polls_without_progress_ = 0; }
   bool failed() const { return failed_; }
@@ -105,6 +116,8 @@ class Cta {
   void Complete(const Instruction& instruction, std::uint32_t barrier);
   bool ExpirePhaseWaits();
   void Finish();
+  void CheckWarpgroups();
+  void CheckRegisters();
   void ReportDeadlock();
   std::string DescribeWaiting();
 
@@ -119,6 +132,10 @@ class Cta {
   AsyncCopies async_copies_;
   BulkCopies bulk_copies_;
   Mbarriers mbarriers_;
+  std::unique_ptr<WgmmaTiles> wgmma_tiles_;  // of kernels with wgmma
+  WriteCounts write_counts_;
+  std::array<std::uint32_t, kMaxWarps> registers_{};
+  std::array<WarpgroupSteps, kMaxWarps / kGroupWarps> warpgroup_steps_;
   unsigned polls_without_progress_ = 0;
   std::array<Barrier, kBarriers> barriers_{};
   bool failed_ = false;

@@ -88,6 +88,7 @@ void StoreCopy(Cta& cta, unsigned thread, const AsyncCopy& copy) {
   std::byte* place = cta.shared() + copy.offset;
   for (std::uint32_t i = 0; i < copy.bytes; ++i) StoreRelaxed(place + i, copy.data[i]);
   cta.shared_initialized().Mark(copy.offset, copy.bytes);
+  cta.NoteSharedWrite(copy.offset, copy.bytes);
   // For the accesses that follow. None came in between: the bytes were nobody's.
   cta.races().Access(copy.offset, copy.bytes, AccessKind::kWrite, thread, copy.instruction);
 }
@@ -127,7 +128,7 @@ void TakeAddresses(InstructionBuilder& b) {
 // The bytes of the source are all, if nothing is said.
 Handler TakeSourceBytes(InstructionBuilder& b, std::uint64_t bytes) {
   const Operand* operand = b.Peek();
-  if (operand == nullptr) {
+  if (b.remaining() == (b.Has(Category::kCacheHint) ? 1 : 0)) {
     b.Constant(bytes, 32);
     return &BeginCopies<false>;
   }
@@ -152,6 +153,7 @@ void DecodeCopy(InstructionBuilder& b) {
   if (!fits) b.Fail("copies 16 bytes, or with '.ca' 4 or 8");
   b.out().vector = static_cast<std::uint8_t>(bytes);
   b.Execute(TakeSourceBytes(b, bytes));
+  if (b.Has(Category::kCacheHint)) b.Source(Type::kB64);
 }
 
 }  // namespace

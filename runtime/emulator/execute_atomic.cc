@@ -196,6 +196,7 @@ void DecodeUpdate(InstructionBuilder& b, Type type) {
   } else {
     b.Constant(0, Bits(type));
   }
+  if (b.Has(Category::kCacheHint)) b.Source(Type::kB64);
   const Handler handler = HandlerOf(operation, type);
   if (handler == nullptr) b.Fail("needs an operation that its type has");
   b.Execute(handler);

@@ -153,6 +153,7 @@ std::string Complete(Cta& cta, Mbarrier& barrier, const BulkLoad& load) {
     StoreRelaxed(place + i, LoadRelaxed<std::uint64_t>(load.source + i));
   }
   cta.shared_initialized().Mark(load.offset, load.bytes);
+  cta.NoteSharedWrite(load.offset, load.bytes);
   cta.races().WriteAsync(load.offset, load.bytes, load.instruction, barrier.met);
   cta.NoteProgress();
   return barrier.CompleteBytes(load.bytes);

@@ -188,6 +188,7 @@ void DecodeLd(InstructionBuilder& b) {
   if (b.Has(Category::kNonCoherent) && b.out().space != Space::kGlobal) {
     b.Fail("'.nc' is for global memory");
   }
+  if (b.Has(Category::kCacheHint)) b.Source(Type::kB64);
   b.Execute(LoadOf(type, b.out().register_bits));
 }
 
@@ -201,7 +202,9 @@ void DecodeSt(InstructionBuilder& b) {
     b.Fail("this memory cannot be written");
   }
   b.Sources(b.out().vector, type);
-  b.Execute(StoreOf(type, b.out().register_bits2));
+  const Handler store = StoreOf(type, b.out().register_bits2);
+  if (b.Has(Category::kCacheHint)) b.Source(Type::kB64);
+  b.Execute(store);
 }
 
 void DecodePrefetch(InstructionBuilder& b) {

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 
 #include "runtime/emulator/cta.h"
 #include "runtime/emulator/instruction_builder.h"
@@ -15,14 +14,6 @@
 
 namespace lijit::emulator {
 namespace {
-
-std::uint32_t AddDot(std::uint32_t c, std::int32_t dot, bool satfinite) {
-  if (!satfinite) return c + static_cast<std::uint32_t>(dot);
-  const std::int64_t sum = std::int64_t{static_cast<std::int32_t>(c)} + dot;
-  using Limits = std::numeric_limits<std::int32_t>;
-  return static_cast<std::uint32_t>(
-      std::clamp(sum, std::int64_t{Limits::min()}, std::int64_t{Limits::max()}));
-}
 
 template <typename A, typename B, unsigned K>
 void MultiplyIntegers(Warp& warp, const Instruction& in, Mask mask) {
@@ -38,7 +29,7 @@ void MultiplyIntegers(Warp& warp, const Instruction& in, Mask mask) {
     for (unsigned column = 0; column < kMmaColumns; ++column) {
       std::int32_t dot = 0;
       for (unsigned k = 0; k < K; ++k) dot += a[row][k] * b[column][k];
-      sums[row][column] = AddDot(sums[row][column], dot, in.satfinite);
+      sums[row][column] = AddInteger(sums[row][column], dot, in.satfinite);
     }
   }
   WriteD(warp, in, sums);

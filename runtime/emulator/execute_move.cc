@@ -206,6 +206,7 @@ void DecodeMov(InstructionBuilder& b) {
   }
   b.Destination(type);
   b.Source(type);
+  if (Bits(type) == 32) b.out().use = RegisterUse::kCopy;
   b.Execute(MoveOf(Bits(type)));
 }
 

@@ -91,6 +91,7 @@ OperandRef InstructionBuilder::RegisterRef(const Operand& operand, unsigned bits
 
 OperandRef InstructionBuilder::DestinationRef(const Operand& operand, unsigned bits,
                                               bool may_be_wider) {
+  ++out_.destination_count;
   if (operand.kind == Operand::Kind::kSink) return kernel_.NewRegister(bits);
   if (operand.kind != Operand::Kind::kRegister || operand.negated) {
     Fail("a destination must be a register");

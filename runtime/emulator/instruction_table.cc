@@ -34,7 +34,8 @@ constexpr CategorySet Mods(Categories... categories) {
 }
 constexpr CategorySet kFloatMods = Mods(kRounding, kFtz, kSat);
 constexpr CategorySet kExtremeMods = Mods(kFtz, kNan, kXorsign, kAbs);
-constexpr CategorySet kAccessMods = Mods(kSpace, kCache, kPrefetchSize, kStrength, kScope, kVector);
+constexpr CategorySet kAccessMods =
+    Mods(kSpace, kCache, kPrefetchSize, kStrength, kScope, kVector, kPriority, kCacheHint);
 
 constexpr std::array kRows = {
 #define LIJIT_PTX_INSTRUCTION(name, types, modifiers, decoder) \

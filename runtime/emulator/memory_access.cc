@@ -91,6 +91,7 @@ class Access {
              fmt::format("in {}, where nothing was written", SharedVariable(address_)));
       return nullptr;
     }
+    if (mode_.writes && !mode_.mbarrier) cta.NoteSharedWrite(address_, bytes_);
     const AccessKind kind = mode_.writes
                                 ? (mode_.strong ? AccessKind::kStrongWrite : AccessKind::kWrite)
                                 : (mode_.strong ? AccessKind::kStrongRead : AccessKind::kRead);

@@ -7,9 +7,11 @@
 // neighbouring columns in registers 0 and 1 and the same of the lower half in registers 2 and 3.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 
 #include "runtime/emulator/float_formats.h"
 #include "runtime/emulator/warp.h"
@@ -23,9 +25,19 @@ inline constexpr unsigned kMmaColumns = 8;
 inline constexpr unsigned kBlockRows = 8;
 inline constexpr unsigned kBlockRowBits = 128;
 
+// Wraps, or clamps.
+inline std::uint32_t AddInteger(std::uint32_t c, std::int32_t dot, bool satfinite) {
+  if (!satfinite) return c + static_cast<std::uint32_t>(dot);
+  const std::int64_t sum = std::int64_t{static_cast<std::int32_t>(c)} + dot;
+  using Limits = std::numeric_limits<std::int32_t>;
+  return static_cast<std::uint32_t>(
+      std::clamp(sum, std::int64_t{Limits::min()}, std::int64_t{Limits::max()}));
+}
+
 // Elements of A and B.
 struct S8Element {
   using Code = std::int8_t;
+  static constexpr bool kIsFloat = false;
   static constexpr Type kType = Type::kS8;
   static constexpr unsigned kBits = 8;
   static std::int16_t Decode(Code code) { return code; }
@@ -33,6 +45,7 @@ struct S8Element {
 
 struct U8Element {
   using Code = std::uint8_t;
+  static constexpr bool kIsFloat = false;
   static constexpr Type kType = Type::kU8;
   static constexpr unsigned kBits = 8;
   static std::int16_t Decode(Code code) { return code; }
@@ -41,6 +54,8 @@ struct U8Element {
 template <Type kElementType, FloatFormat kFormat, typename CodeType>
 struct FloatElement {
   using Code = CodeType;
+  static constexpr bool kIsFloat = true;
+  static constexpr FloatFormat kCodes = kFormat;
   static constexpr Type kType = kElementType;
   static constexpr unsigned kBits = 1 + kFormat.exponent_bits + kFormat.mantissa_bits;
   static constexpr int kMantissaBits = kFormat.mantissa_bits;

@@ -66,6 +66,13 @@ enum class Action : std::uint8_t {
 
 enum class BarrierForm : std::uint8_t { kSync, kArrive, kReducePopc, kReduceAnd, kReduceOr };
 
+// How RegisterWatch looks at it.
+enum class RegisterUse : std::uint8_t {
+  kOrdinary,
+  kCopy,     // a move of 32 bits from a register or a constant to a register
+  kProduct,  // wgmma.mma_async, which tells the watch itself
+};
+
 struct Instruction {
   Handler handler = nullptr;
   std::int64_t immediate = 0;       // address offset and such
@@ -80,8 +87,10 @@ struct Instruction {
   Modifier operation = Modifier::kNone;  // comparison, atomic operation, permutation...
   Modifier combine = Modifier::kNone;    // and, or, xor of setp
   BarrierForm barrier = BarrierForm::kSync;
+  RegisterUse use = RegisterUse::kOrdinary;
   std::uint8_t vector = 1;
   std::uint8_t operand_count = 0;
+  std::uint8_t destination_count = 0;  // the first operands
   std::uint8_t register_bits = 0;   // of the value's register, where it may be wider than the type
   std::uint8_t register_bits2 = 0;  // of the source's register
   bool address_is_32 = false;
@@ -92,8 +101,9 @@ struct Instruction {
   bool propagate_nan = false;
   bool xorsign = false;
   bool absolute = false;
-  bool strong = false;   // volatile, relaxed, acquire, release
-  bool aligned = false;  // all threads of the warp execute the barrier together
+  bool strong = false;          // volatile, relaxed, acquire, release
+  bool sets_registers = false;  // setmaxnreg
+  bool aligned = false;         // all threads of the warp execute the barrier together
 };
 
 // Values that a warp's registers are filled with when it starts.
@@ -133,6 +143,7 @@ struct Kernel {
   std::uint64_t static_shared_bytes = 0;  // the dynamic part starts here, aligned
   std::uint64_t local_bytes = 0;          // of one thread
   std::vector<NamedRange> shared_variables;
+  bool has_wgmma = false;
   std::optional<Dimensions> max_threads;
   std::optional<Dimensions> required_threads;
 };

@@ -32,6 +32,9 @@ void Warp::Start(unsigned threads) {
   next_meeting_ = UINT32_MAX;
   used_up_ = false;
   groups_.clear();
+  watches_registers_ = kernel.has_wgmma;
+  if (watches_registers_) watch_.Start(kernel.register_bytes);
+  pending_products_.clear();
   FillSpecials();
 }
 
@@ -86,8 +89,17 @@ std::uint64_t Warp::Run(std::uint64_t quantum) {
   return executed;
 }
 
+// False after a finding.
+bool Warp::Observe(const Instruction& instruction) {
+  if (instruction.use == RegisterUse::kProduct) return true;
+  const std::string_view wrong = watch_.Observe(instruction, operands_ + instruction.first_operand);
+  if (!wrong.empty()) ReportHere("async", wrong);
+  return wrong.empty();
+}
+
 inline void Warp::Step(const Instruction& instruction) {
   const Mask mask = GuardedMask(instruction);
+  if (watches_registers_ && mask != 0 && !Observe(instruction)) return;
   switch (instruction.action) {
     case Action::kExecute:
       if (mask != 0) instruction.handler(*this, instruction, mask);

@@ -12,6 +12,8 @@
 
 #include "runtime/emulator/global_memory.h"
 #include "runtime/emulator/program.h"
+#include "runtime/emulator/register_watch.h"
+#include "runtime/emulator/warpgroup.h"
 
 namespace lijit::emulator {
 
@@ -73,6 +75,12 @@ class Warp {
     place = (place & ~active) | (value & active);
   }
 
+  OperandRef operand(const Instruction& instruction, unsigned i) const {
+    return Ref(instruction, i);
+  }
+  RegisterWatch& watch() { return watch_; }
+  std::vector<PendingProduct>& pending_products() { return pending_products_; }
+
   Cta& cta() { return cta_; }
   unsigned index() const { return index_; }
   std::byte* local() { return local_.data(); }
@@ -98,6 +106,7 @@ class Warp {
   std::uint32_t SpecialValue(Special special, unsigned lane) const;
 
   void Step(const Instruction& instruction);
+  bool Observe(const Instruction& instruction);
   void Branch(const Instruction& instruction, Mask mask);
   void BranchTable(const Instruction& instruction, Mask mask);
   void Exit(Mask mask);
@@ -135,6 +144,9 @@ class Warp {
   Mask present_ = 0;
   bool used_up_ = false;  // the last Run ended with its quantum
   std::vector<Group> groups_;
+  bool watches_registers_ = false;
+  RegisterWatch watch_;
+  std::vector<PendingProduct> pending_products_;
 };
 
 }  // namespace lijit::emulator

@@ -38,4 +38,21 @@ bool IsWholeWarp(Warp& warp, const Instruction& in, Mask mask) {
   return false;
 }
 
+bool StepTogether(Warp& warp, const Instruction& in, std::uint64_t a, std::uint64_t b) {
+  Cta& cta = warp.cta();
+  const unsigned group = warp.index() / kGroupWarps;
+  const unsigned thread = warp.index() * kWarpSize;
+  if ((group + 1) * kGroupWarps * kWarpSize > cta.threads()) {
+    cta.Report("divergence", in, thread, "is not in a whole warpgroup of 128 threads");
+    return false;
+  }
+  if (cta.warpgroup_steps(group).Add(warp.index() % kGroupWarps, {cta.IndexOf(in), a, b})) {
+    return true;
+  }
+  cta.Report("divergence", in, thread,
+             "executes this where another warp of its warpgroup executes another such instruction, "
+             "or has other descriptors");
+  return false;
+}
+
 }  // namespace lijit::emulator

@@ -2,6 +2,8 @@
 // What instructions on matrices that lie across a warp share.
 #pragma once
 
+#include <cstdint>
+
 #include "runtime/emulator/instruction_builder.h"
 #include "runtime/emulator/program.h"
 
@@ -15,5 +17,9 @@ void WaitForWarp(InstructionBuilder& b);
 
 // False, after a finding, unless all 32 threads take part.
 bool IsWholeWarp(Warp& warp, const Instruction& in, Mask mask);
+
+// False, after a finding, unless the warp is one of a whole warpgroup whose warps execute the same
+// such instructions, with the same descriptors, in the same order.
+bool StepTogether(Warp& warp, const Instruction& in, std::uint64_t a, std::uint64_t b);
 
 }  // namespace lijit::emulator

@@ -125,14 +125,25 @@ constexpr std::string_view kSamples[] = {
     "scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0 {r, s, t, u}, "
     "{r, s, t, u}, {r, s}, {r, s, t, u}, r, {0, 1}, {s}, "
     "{2, 3}",
+    "wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8 {r, s, t, u}, d, e, p",
+    "setmaxnreg.inc.sync.aligned.u32 232",
+    "griddepcontrol.launch_dependents",
+    "createpolicy.fractional.L2::evict_first.b64 d, 1.0",
     "ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {r, s}, [t]",
     "stmatrix.sync.aligned.m8n8.x1.b16 [d], {r}",
     "cp.async.cg.shared.global.L2::128B [r], [d], 16, s",
     "movmatrix.sync.aligned.m8n8.trans.b16 r, s"};
 
+// wgmma exists on sm_90a only; the rest is decoded for the target of KernelText.
+std::string SampleText(std::string_view sample) {
+  std::string text = KernelText(fmt::format("{}{};", kRegisters, sample));
+  if (sample.starts_with("wgmma")) text.replace(text.find("sm_120f"), 7, "sm_90a");
+  return text;
+}
+
 TEST(InstructionTableTest, SamplesDecode) {
   for (const std::string_view sample : kSamples) {
-    EXPECT_EQ(BodyError(fmt::format("{}{};", kRegisters, sample)), "") << sample;
+    EXPECT_EQ(LoadError(SampleText(sample)), "") << sample;
   }
 }
 
