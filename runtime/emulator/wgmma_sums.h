@@ -2,7 +2,7 @@
 // The arithmetic of wgmma: 16 rows of A, a warp's share, times N columns of B.
 //
 // Integer sums are exact. For floats the PTX ISA leaves precision and order open; this is what an
-// H200 does, equal in every bit over 350,000 sums of each type: the products of one instruction and
+// H200 does, equal in every bit over 200,000 sums of each type: the products of one instruction and
 // the accumulator are aligned to the largest of their exponents (a product's is the sum of its
 // factors', not normalized), bits below 2^-F of it are cut off, the rest is added exactly, and the
 // sum is cut to min(F, 23) bits after its leading one. F is 13 for 8-bit floats and 25 for 16-bit
@@ -139,7 +139,7 @@ void AddAligned(const WgmmaRow<K>& row, const WgmmaMatrix& b, unsigned column, f
   }
   for (unsigned i = 0; i < W; ++i) {
     if (greatest[i] <= kNoExponent / 2) {
-      sums[i] = CutSum<F>(sums[i]);
+      sums[i] = CutSum<F>(sums[i]) + 0.0f;  // no negative zero
       continue;
     }
     const int last = exponent[i] - static_cast<int>(F);
