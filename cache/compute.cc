@@ -120,7 +120,7 @@ EntryResult Store::Impl::Fetch(const Wanted& wanted, const Compile& compile, Eve
 
 EntryResult Store::Impl::CompileLocked(const Wanted& wanted, const Compile& compile, Event& event) {
   std::optional<PhaseTimer> waiting(std::in_place, event.times.wait);
-  const FileLock lock = FileLock::Acquire(LockPath(*writable, wanted.digest), config.lock_timeout);
+  const FileLock lock = LockIn(*writable, wanted.digest, config.lock_timeout);
   waiting.reset();
   if (lock.state() == FileLock::State::kTimedOut) {
     Count(Counter::kLockTimeout);

@@ -57,7 +57,7 @@ std::string EncodeHeader(const Entry& entry) {
   std::string header;
   AppendField(header, "key", entry.key);
   AppendField(header, "target", entry.target);
-  AppendField(header, "kind", kKindNames[static_cast<std::size_t>(entry.kind)]);
+  AppendField(header, "kind", KindName(entry.kind));
   AppendField(header, "created", std::to_string(entry.created));
   AppendField(header, "resources", entry.resources);
   AppendField(header, "log", entry.log);
@@ -197,6 +197,8 @@ MaybeDamage Decode(Bytes bytes, Entry& entry) {
 }
 
 }  // namespace
+
+std::string_view KindName(ImageKind kind) { return kKindNames[static_cast<std::size_t>(kind)]; }
 
 Result<std::vector<std::byte>> EncodeEntry(const Entry& entry) {
   if (entry.image.size() > kMaxImageSize) {

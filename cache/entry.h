@@ -20,6 +20,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "lijit/cache.h"
@@ -34,6 +35,9 @@ inline constexpr std::uint64_t kMaxEntrySize = kMaxImageSize + (std::uint64_t{64
 
 // kInvalidArgument if the entry could not be read back: image or whole too large.
 Result<std::vector<std::byte>> EncodeEntry(const Entry& entry);
+
+// "cubin" or "ptx".
+std::string_view KindName(ImageKind kind);
 
 // DecodeEntry is declared in lijit/cache.h.
 

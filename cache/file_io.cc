@@ -103,13 +103,20 @@ bool IsUnchanged(const std::string& path, const struct stat& info) {
          now.st_mtim.tv_nsec == info.st_mtim.tv_nsec;
 }
 
+int MakeOneFolder(const std::string& path, mode_t mode) {
+  if (mkdir(path.c_str(), mode) != 0) return errno == EEXIST ? 0 : errno;
+  (void)chmod(path.c_str(), mode);  // the umask may have taken something away
+  return 0;
+}
+
 int WriteFile(const std::string& path, std::span<const std::byte> bytes, mode_t mode,
-              Durability durability) {
+              Durability durability, Permissions permissions) {
   const std::string temporary = TemporaryName(path);
   const UniqueFd fd(Retry([&] {
     return open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
   }));
   if (!fd) return errno;
+  if (permissions == Permissions::kExact) (void)fchmod(fd.get(), mode);
   const int error = WriteAndRename(fd, temporary, path, bytes, durability);
   if (error != 0) {
     unlink(temporary.c_str());

@@ -55,10 +55,16 @@ inline constexpr std::string_view kTemporarySuffix = ".tmp";
 // Whether a file's contents must be on the disk before its name is.
 enum class Durability { kSynced, kUnsynced };
 
+// Whether a new file has exactly the mode given, or that less what the process's umask forbids.
+enum class Permissions { kExact, kUmask };
+
 // Replaces `path` in one step: a new file beside it, written, synced and renamed. Readers see the
 // old or the new file, whole. 0 or errno; nothing is left behind.
 int WriteFile(const std::string& path, std::span<const std::byte> bytes, mode_t mode,
-              Durability durability);
+              Durability durability, Permissions permissions = Permissions::kExact);
+
+// Makes a folder of exactly this mode unless there is one. 0 or errno.
+int MakeOneFolder(const std::string& path, mode_t mode);
 
 // Calls `visit` with the name of each thing in a folder, in no order; nothing if there is none.
 void ForEachName(const std::string& folder, const std::function<void(const std::string&)>& visit);

@@ -18,13 +18,15 @@ using Clock = std::chrono::steady_clock;
 // pause is small against a compile (20 ms and up) and costs nothing measurable.
 constexpr std::chrono::milliseconds kFirstPause{1}, kLongestPause{20};
 
-int OpenLockFile(const std::string& path) {
+int OpenLockFile(const std::string& path, mode_t mode) {
   constexpr int kFlags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW;  // flock on NFS needs write
-  constexpr mode_t kMode = 0660;
-  int fd = open(path.c_str(), kFlags, kMode);
-  if (fd >= 0 || errno != ENOENT) return fd;
-  mkdir(std::filesystem::path(path).parent_path().c_str(), 0770);
-  return open(path.c_str(), kFlags, kMode);
+  int fd = open(path.c_str(), kFlags, mode & 0660);
+  if (fd < 0 && errno == ENOENT) {
+    (void)MakeOneFolder(std::filesystem::path(path).parent_path(), mode);
+    fd = open(path.c_str(), kFlags, mode & 0660);
+  }
+  if (fd >= 0) (void)fchmod(fd, mode & 0660);  // the umask may have taken something away
+  return fd;
 }
 
 bool IsAtPath(int fd, const std::string& path) {
@@ -37,7 +39,7 @@ bool IsAtPath(int fd, const std::string& path) {
 
 bool FileLock::TryOnce() {
   while (true) {
-    fd_ = UniqueFd(OpenLockFile(path_));
+    fd_ = UniqueFd(OpenLockFile(path_, mode_));
     if (fd_ && flock(fd_.get(), LOCK_EX | LOCK_NB) == 0) {
       if (!IsAtPath(fd_.get(), path_)) continue;  // its holder removed it: lock the new one
       state_ = State::kHeld;
@@ -51,8 +53,8 @@ bool FileLock::TryOnce() {
   }
 }
 
-FileLock FileLock::Acquire(std::string path, std::chrono::milliseconds timeout) {
-  FileLock lock(std::move(path));
+FileLock FileLock::Acquire(std::string path, std::chrono::milliseconds timeout, mode_t mode) {
+  FileLock lock(std::move(path), mode);
   const Clock::time_point deadline = Clock::now() + timeout;
   auto pause = kFirstPause;
   while (!lock.TryOnce() && Clock::now() < deadline) {

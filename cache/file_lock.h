@@ -18,8 +18,9 @@ class FileLock {
  public:
   enum class State { kHeld, kTimedOut, kUnavailable };
 
-  // Waits for at most `timeout`; 0 tries once. Makes the last folder of `path` if there is none.
-  static FileLock Acquire(std::string path, std::chrono::milliseconds timeout);
+  // Waits for at most `timeout`; 0 tries once. Makes the last folder of `path`, with `mode`, if
+  // there is none; who may write there may lock.
+  static FileLock Acquire(std::string path, std::chrono::milliseconds timeout, mode_t mode = 0700);
 
   FileLock(FileLock&& other) = default;
   FileLock& operator=(FileLock&&) = delete;
@@ -31,10 +32,11 @@ class FileLock {
   int error() const { return error_; }
 
  private:
-  explicit FileLock(std::string path) : path_(std::move(path)) {}
+  FileLock(std::string path, mode_t mode) : path_(std::move(path)), mode_(mode) {}
   bool TryOnce();  // false: somebody else holds it
 
   std::string path_;
+  mode_t mode_;
   UniqueFd fd_;
   State state_ = State::kTimedOut;
   int error_ = 0;

@@ -90,7 +90,7 @@ bool MoveAside(const Folder& folder, const std::string& path, const FileContents
                std::string_view digest, Counter reason) {
   if (!IsUnchanged(path, file.info)) return false;
   const std::string damaged = fmt::format("{}/{}", folder.path, kDamagedFolder);
-  mkdir(damaged.c_str(), folder.mode);
+  (void)MakeOneFolder(damaged, folder.mode);
   const std::string aside = fmt::format("{}/{}.{}", damaged, digest, Info(reason).name);
   const bool moved = std::rename(path.c_str(), aside.c_str()) == 0;
   if (moved) LimitDamaged(damaged);
@@ -115,19 +115,22 @@ int WriteInFanOut(const Folder& folder, const std::string& path, std::span<const
     return ENOENT;
   }
   const std::string fan_out = std::filesystem::path(path).parent_path().string();
-  if (mkdir(fan_out.c_str(), folder.mode) != 0 && errno != EEXIST) return errno;
+  if (const int failed = MakeOneFolder(fan_out, folder.mode); failed != 0) return failed;
   return WriteFile(path, bytes, file_mode, Durability::kSynced);
 }
 
 }  // namespace
 
-std::string EntryPath(const Folder& folder, std::string_view digest) {
-  return fmt::format("{}/{}/{}{}", folder.path, digest.substr(0, 2), digest.substr(2),
-                     kEntrySuffix);
+std::string EntryName(std::string_view digest) {
+  return fmt::format("{}/{}{}", digest.substr(0, 2), digest.substr(2), kEntrySuffix);
 }
 
-std::string LockPath(const Folder& folder, std::string_view name) {
-  return fmt::format("{}/locks/{}", folder.path, name);
+std::string EntryPath(const Folder& folder, std::string_view digest) {
+  return fmt::format("{}/{}", folder.path, EntryName(digest));
+}
+
+FileLock LockIn(const Folder& folder, std::string_view name, std::chrono::milliseconds timeout) {
+  return FileLock::Acquire(fmt::format("{}/locks/{}", folder.path, name), timeout, folder.mode);
 }
 
 Reading ReadEntry(const Folder& folder, const Wanted& wanted) {

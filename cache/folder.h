@@ -13,12 +13,14 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "cache/file_lock.h"
 #include "lijit/cache.h"
 
 namespace lijit::cache {
@@ -38,8 +40,10 @@ struct Folder {
 // kUnavailable names folder, reason and what would help.
 Result<Folder> OpenFolder(const std::string& path, bool readonly);
 
+// "ab/cdef01...89.entry": an entry's place in its folder.
+std::string EntryName(std::string_view digest);
 std::string EntryPath(const Folder& folder, std::string_view digest);
-std::string LockPath(const Folder& folder, std::string_view name);
+FileLock LockIn(const Folder& folder, std::string_view name, std::chrono::milliseconds timeout);
 
 // What an entry must be to be a hit.
 struct Wanted {

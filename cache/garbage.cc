@@ -17,10 +17,16 @@
 namespace lijit::cache {
 namespace {
 
+// A clock that was set back leaves times in the future, which say nothing.
+bool IsInFuture(const struct stat& info, std::int64_t now) {
+  return info.st_mtim.tv_sec > now + kStaleSeconds;
+}
+
 bool IsStale(const std::string& path) {
   struct stat info;
-  return lstat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) &&
-         info.st_mtim.tv_sec + kStaleSeconds < std::time(nullptr);
+  if (lstat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return false;
+  const std::int64_t now = std::time(nullptr);
+  return info.st_mtim.tv_sec + kStaleSeconds < now || IsInFuture(info, now);
 }
 
 std::uint64_t SweepTemporaries(const std::string& folder) {
@@ -46,7 +52,7 @@ void SweepLocks(const Folder& folder) {
   const std::string locks = folder.path + "/locks";
   ForEachName(locks, [&](const std::string& name) {
     const std::string path = locks + "/" + name;
-    if (IsStale(path)) (void)FileLock::Acquire(path, std::chrono::milliseconds(0));
+    if (IsStale(path)) (void)LockIn(folder, name, std::chrono::milliseconds(0));
   });
 }
 
@@ -63,12 +69,14 @@ std::vector<Candidate> LeastRecentlyUsedFirst(const Folder& folder) {
       candidates.push_back(std::move(candidate));
     }
   }
-  std::sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
-    const auto key = [](const Candidate& c) {
-      return std::tie(c.info.st_mtim.tv_sec, c.info.st_mtim.tv_nsec, c.path);
-    };
-    return key(a) < key(b);
-  });
+  // What was last used in the future goes first: else nothing new could stay until then.
+  const std::int64_t now = std::time(nullptr);
+  const auto order = [now](const Candidate& c) {
+    return std::tuple(!IsInFuture(c.info, now), c.info.st_mtim.tv_sec, c.info.st_mtim.tv_nsec,
+                      std::string_view(c.path));
+  };
+  std::sort(candidates.begin(), candidates.end(),
+            [&order](const Candidate& a, const Candidate& b) { return order(a) < order(b); });
   return candidates;
 }
 
@@ -90,7 +98,7 @@ void Evict(const std::vector<Candidate>& candidates, std::uint64_t low, GcReport
 
 GcReport CollectGarbage(const Folder& folder, std::uint64_t high, std::uint64_t low) {
   GcReport report;
-  const FileLock lock = FileLock::Acquire(LockPath(folder, "gc"), std::chrono::milliseconds(0));
+  const FileLock lock = LockIn(folder, "gc", std::chrono::milliseconds(0));
   if (lock.state() == FileLock::State::kTimedOut) {
     report.busy = true;
     return report;

@@ -9,41 +9,23 @@
 #include <map>
 
 #include "cache/fields.h"
+#include "lijit/cache.h"
 
 namespace lijit::cache {
 namespace {
 
-struct NamedField {
-  std::string name;  // the label, with its number from the second of that label on
-  std::string_view bytes;
-};
-
-std::vector<NamedField> NamedFields(const Key& key) {
-  const Result<std::vector<Field>> fields = ParseFields(key.text());
-  LIJIT_CHECK(fields.ok());
-  std::map<std::string_view, int> seen;
-  std::vector<NamedField> named;
-  for (const Field& field : *fields) {
-    const int index = seen[field.label]++;
-    named.push_back(
-        {index == 0 ? std::string(field.label) : fmt::format("{}[{}]", field.label, index),
-         field.bytes});
-  }
-  return named;
-}
-
-const NamedField* FindNamed(const std::vector<NamedField>& fields, std::string_view name) {
+const KeyField* FindNamed(const std::vector<KeyField>& fields, std::string_view name) {
   const auto it = std::find_if(fields.begin(), fields.end(),
-                               [&](const NamedField& field) { return field.name == name; });
+                               [&](const KeyField& field) { return field.label == name; });
   return it == fields.end() ? nullptr : &*it;
 }
 
-std::string Names(const std::vector<NamedField>& fields) {
-  std::string names;
-  for (const NamedField& field : fields) {
-    names.append(names.empty() ? "" : " ").append(field.name);
+std::string Labels(const std::vector<KeyField>& fields) {
+  std::string labels;
+  for (const KeyField& field : fields) {
+    labels.append(labels.empty() ? "" : " ").append(field.label);
   }
-  return names;
+  return labels;
 }
 
 }  // namespace
@@ -82,23 +64,35 @@ std::string_view Key::Find(std::string_view label) const {
   return {};
 }
 
-std::vector<KeyDifference> Explain(const Key& a, const Key& b) {
-  if (a.text() == b.text()) return {};
-  const std::vector<NamedField> a_fields = NamedFields(a);
-  const std::vector<NamedField> b_fields = NamedFields(b);
+Result<std::vector<KeyField>> ParseKey(std::string_view text) {
+  LIJIT_ASSIGN(const std::vector<Field> fields, ParseFields(text));
+  std::map<std::string_view, int> seen;
+  std::vector<KeyField> named;
+  for (const Field& field : fields) {
+    const int index = seen[field.label]++;
+    named.push_back(
+        {index == 0 ? std::string(field.label) : fmt::format("{}[{}]", field.label, index),
+         std::string(field.bytes)});
+  }
+  return named;
+}
+
+Result<std::vector<KeyDifference>> Explain(std::string_view a, std::string_view b) {
+  LIJIT_ASSIGN(const std::vector<KeyField> a_fields, ParseKey(a));
+  LIJIT_ASSIGN(const std::vector<KeyField> b_fields, ParseKey(b));
   std::vector<KeyDifference> differences;
-  for (const NamedField& field : a_fields) {
-    const NamedField* const other = FindNamed(b_fields, field.name);
+  for (const KeyField& field : a_fields) {
+    const KeyField* const other = FindNamed(b_fields, field.label);
     if (other != nullptr && other->bytes == field.bytes) continue;
-    differences.push_back({field.name, true, other != nullptr, std::string(field.bytes),
-                           std::string(other == nullptr ? "" : other->bytes)});
+    differences.push_back(
+        {field.label, true, other != nullptr, field.bytes, other == nullptr ? "" : other->bytes});
   }
-  for (const NamedField& field : b_fields) {
-    if (FindNamed(a_fields, field.name) != nullptr) continue;
-    differences.push_back({field.name, false, true, "", std::string(field.bytes)});
+  for (const KeyField& field : b_fields) {
+    if (FindNamed(a_fields, field.label) != nullptr) continue;
+    differences.push_back({field.label, false, true, "", field.bytes});
   }
-  if (differences.empty()) {
-    differences.push_back({"(order)", true, true, Names(a_fields), Names(b_fields)});
+  if (differences.empty() && a != b) {
+    differences.push_back({"(order)", true, true, Labels(a_fields), Labels(b_fields)});
   }
   return differences;
 }

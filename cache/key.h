@@ -7,7 +7,6 @@
 
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "lijit/result.h"
 
@@ -35,16 +34,5 @@ class Key {
  private:
   std::string text_;
 };
-
-// One way in which two keys differ: a field that only one has, or has otherwise.
-struct KeyDifference {
-  std::string label;  // "option[1]" for the second field of that label
-  bool in_a = false, in_b = false;
-  std::string a, b;  // the bytes, where there are any
-};
-
-// Why `b` is not found under `a`: the fields that differ, in a's order, then those only in b. If
-// only the order of the fields differs, one difference "(order)" holding the labels in order.
-std::vector<KeyDifference> Explain(const Key& a, const Key& b);
 
 }  // namespace lijit::cache

@@ -43,7 +43,7 @@ Counts ReadStatsFile(const Folder& folder) {
 }
 
 bool AddToStatsFile(const Folder& folder, const Counts& counts) {
-  const FileLock lock = FileLock::Acquire(LockPath(folder, "stats"), kLockTimeout);
+  const FileLock lock = LockIn(folder, "stats", kLockTimeout);
   if (!lock.held()) return false;
   Counts sum = ReadStatsFile(folder);
   std::string text;

@@ -164,9 +164,14 @@ Result<Entry> Store::Read(std::string_view key_prefix) const {
     return InvalidArgument(
         fmt::format("no key starts with '{}'; `lijit cache ls` lists the keys", key_prefix));
   }
-  Reading reading = ReadUnasked(*match, nullptr);
-  if (!reading.entry) return Damaged(reading.note);
-  return *reading.entry;
+  return Read(*match, nullptr);
+}
+
+Result<Entry> Store::Read(const EntryInfo& info, const Validator& validator) const {
+  Reading reading = ReadUnasked(info, validator);
+  if (reading.entry) return *reading.entry;
+  if (reading.outcome == Counter::kAbsent) return Unavailable(info.path + " is no longer there");
+  return Damaged(reading.note);
 }
 
 VerifyReport Store::Verify(const Validator& validator) const {

@@ -80,6 +80,25 @@ struct Entry {
 // null, receives it for machines.
 Result<Entry> DecodeEntry(std::span<const std::byte> bytes, Counter* reason = nullptr);
 
+// A field of a key's text (grammar: cache/fields.h).
+struct KeyField {
+  std::string label;  // "option[1]" for the second field of that label
+  std::string bytes;
+};
+// kDamaged: it is no key.
+Result<std::vector<KeyField>> ParseKey(std::string_view text);
+
+// One way in which two keys differ: a field that only one has, or has otherwise.
+struct KeyDifference {
+  std::string label;
+  bool in_a = false, in_b = false;
+  std::string a, b;  // the bytes, where there are any
+};
+// Why the second key is not found under the first: the fields that differ, in the first's order,
+// then those only in the second. If only the order of the fields differs, one difference "(order)"
+// holding the labels in order. kDamaged: one of the texts is no key.
+Result<std::vector<KeyDifference>> Explain(std::string_view a, std::string_view b);
+
 // The caller's check of an image, for example that its cubin is whole and for its target. Called
 // for entries read and for entries just compiled, possibly by several threads at once.
 using Validator = std::function<Status(const Entry&)>;
@@ -193,6 +212,9 @@ class Store {
   // The entry whose key starts with these hex digits. kInvalidArgument: none or several;
   // kDamaged.
   Result<Entry> Read(std::string_view key_prefix) const;
+  // One of List(), if it is whole, of the key that its name says and passes `validator`. kDamaged;
+  // kUnavailable: it was evicted meanwhile.
+  Result<Entry> Read(const EntryInfo& info, const Validator& validator) const;
   // Decodes everything. Changes nothing.
   VerifyReport Verify(const Validator& validator) const;
   StoreStats Stats() const;

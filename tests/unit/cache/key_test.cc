@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "cache/fields.h"
+#include "lijit/cache.h"
 
 namespace lijit::cache {
 namespace {
@@ -60,13 +61,18 @@ TEST(KeyDeathTest, ALabelThatIsNoneIsAMistakeOfTheProgram) {
   EXPECT_DEATH(Key().Add("", ""), "IsLabel");
 }
 
+std::vector<KeyDifference> Differences(const Key& a, const Key& b) {
+  return Explain(a.text(), b.text()).value();
+}
+
 TEST(Explain, EqualKeysDoNotDiffer) {
-  EXPECT_TRUE(Explain(Key().Add("a", "1"), Key().Add("a", "1")).empty());
+  EXPECT_TRUE(Differences(Key().Add("a", "1"), Key().Add("a", "1")).empty());
 }
 
 TEST(Explain, NamesChangedMissingAndAddedFields) {
-  const auto differences = Explain(Key().Add("target", "sm_90a").Add("same", "x").Add("old", "1"),
-                                   Key().Add("target", "sm_86").Add("same", "x").Add("new", "2"));
+  const auto differences =
+      Differences(Key().Add("target", "sm_90a").Add("same", "x").Add("old", "1"),
+                  Key().Add("target", "sm_86").Add("same", "x").Add("new", "2"));
   ASSERT_EQ(differences.size(), 3u);
   EXPECT_EQ(differences[0].label, "target");
   EXPECT_EQ(differences[0].a, "sm_90a");
@@ -78,19 +84,24 @@ TEST(Explain, NamesChangedMissingAndAddedFields) {
 }
 
 TEST(Explain, CountsFieldsOfOneLabel) {
-  const auto differences = Explain(Key().Add("option", "-a").Add("option", "-b"),
-                                   Key().Add("option", "-a").Add("option", "-c"));
+  const auto differences = Differences(Key().Add("option", "-a").Add("option", "-b"),
+                                       Key().Add("option", "-a").Add("option", "-c"));
   ASSERT_EQ(differences.size(), 1u);
   EXPECT_EQ(differences[0].label, "option[1]");
 }
 
 TEST(Explain, SeesAnotherOrder) {
   const auto differences =
-      Explain(Key().Add("a", "1").Add("b", "2"), Key().Add("b", "2").Add("a", "1"));
+      Differences(Key().Add("a", "1").Add("b", "2"), Key().Add("b", "2").Add("a", "1"));
   ASSERT_EQ(differences.size(), 1u);
   EXPECT_EQ(differences[0].label, "(order)");
   EXPECT_EQ(differences[0].a, "a b");
   EXPECT_EQ(differences[0].b, "b a");
+}
+
+TEST(Explain, RefusesWhatIsNoKey) {
+  EXPECT_EQ(Explain("a:1:x\n", "a:1").error().code, ErrorCode::kDamaged);
+  EXPECT_EQ(Explain("a", "a:1:x\n").error().code, ErrorCode::kDamaged);
 }
 
 }  // namespace
