@@ -62,6 +62,7 @@ Status CheckFresh(const Entry& entry, const Wanted& wanted) {
 
 Result<Outcome> Store::Compute(const Key& key, std::string_view target, const Validator& validator,
                                const std::function<Result<Entry>()>& compile) {
+  LIJIT_TRY(impl_->CheckProcess());
   const Wanted wanted{key.Hex(), key.text(), target, validator};
   Event event{.key = wanted.digest,
               .target = std::string(target),

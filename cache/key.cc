@@ -64,6 +64,8 @@ std::string_view Key::Find(std::string_view label) const {
   return {};
 }
 
+std::string KeyDigest(std::string_view text) { return Sha256Hex(text); }
+
 Result<std::vector<KeyField>> ParseKey(std::string_view text) {
   LIJIT_ASSIGN(const std::vector<Field> fields, ParseFields(text));
   std::map<std::string_view, int> seen;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <utility>
@@ -10,7 +11,7 @@
 namespace lijit::cache {
 
 Store::Impl::Impl(CacheConfig the_config)
-    : config(std::move(the_config)), memory(config.memory_size) {
+    : config(std::move(the_config)), process(getpid()), memory(config.memory_size) {
   for (const std::string& dir : config.readonly_dirs) {
     Result<Folder> folder = OpenFolder(dir, /*readonly=*/true);
     if (folder.ok()) {
@@ -29,6 +30,15 @@ Store::Impl::Impl(CacheConfig the_config)
   }
 }
 
+Status Store::Impl::CheckProcess() const {
+  const pid_t here = getpid();
+  if (here == process) return {};
+  return Failed(
+      fmt::format("the kernel cache was opened by process {} and is used in process {}, its child: "
+                  "a child of fork opens a cache (or lijit::Runtime) of its own",
+                  process, here));
+}
+
 Counts Store::Impl::Snapshot() const {
   Counts snapshot;
   std::transform(counts.begin(), counts.end(), snapshot.begin(),
@@ -37,6 +47,7 @@ Counts Store::Impl::Snapshot() const {
 }
 
 void Store::Impl::FlushCounters() {
+  if (!CheckProcess().ok()) return;  // a child would count its parent's again
   const std::lock_guard lock(flush_mutex);
   const Counts now = Snapshot();
   if (!writable || now == flushed) return;
@@ -110,6 +121,9 @@ const CacheConfig& Store::config() const { return impl_->config; }
 const std::vector<std::string>& Store::problems() const { return impl_->problems; }
 
 Store::Found Store::Lookup(const Key& key, std::string_view target, const Validator& validator) {
+  if (const Status status = impl_->CheckProcess(); !status.ok()) {
+    return {Counter::kUnreadable, nullptr, {status.error().message}};
+  }
   const Wanted wanted{key.Hex(), key.text(), target, validator};
   Found found;
   {
@@ -130,6 +144,7 @@ Store::Found Store::Lookup(const Key& key, std::string_view target, const Valida
 }
 
 Status Store::Publish(const Entry& entry) {
+  LIJIT_TRY(impl_->CheckProcess());
   if (!impl_->writable) {
     return Unavailable("the entry was not stored: the cache has no folder that can be written");
   }

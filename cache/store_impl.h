@@ -3,6 +3,8 @@
 // request to its image.
 #pragma once
 
+#include <sys/types.h>
+
 #include <atomic>
 #include <future>
 #include <map>
@@ -30,6 +32,9 @@ struct Store::Impl {
   // Adds what was counted since the last time to the folder's stats file. Best effort.
   void FlushCounters();
 
+  // kFailed in a child of fork. Must come before any lock.
+  Status CheckProcess() const;
+
   // Counts what a reading found and keeps its note.
   void Record(const Reading& reading, std::vector<std::string>& notes);
   // Null if memory has no entry of exactly this key and target. The caller holds `mutex`.
@@ -52,6 +57,7 @@ struct Store::Impl {
   Result<Outcome> Finish(Event event, const EntryResult& result);
 
   const CacheConfig config;
+  const pid_t process;
   std::vector<std::string> problems;
   std::vector<Folder> readonly;
   std::optional<Folder> writable;

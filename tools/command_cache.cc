@@ -2,19 +2,23 @@
 // `lijit cache`: look after the kernel cache.
 #include <memory>
 
+#include "lijit/bundle.h"
 #include "lijit/cache.h"
 #include "lijit/cubin.h"
 #include "tools/cache_options.h"
 #include "tools/commands.h"
 #include "tools/render_cache.h"
+#include "tools/render_key.h"
 
 namespace lijit::tools {
 namespace {
 
 struct Options {
   std::string cache_dir;
-  std::string key;
+  std::string key, other_key;
   std::string max_size;
+  std::string file;
+  std::vector<std::string> targets;
 };
 
 using Work = Result<Report> (*)(cache::Store&, const Options&);
@@ -36,11 +40,24 @@ Result<Report> Ls(cache::Store& store, const Options&) {
 
 Result<Report> Show(cache::Store& store, const Options& options) {
   LIJIT_ASSIGN(const cache::Entry entry, store.Read(options.key));
-  std::string key = options.key;
-  for (const cache::EntryInfo& info : store.List()) {
-    if (info.key.starts_with(options.key)) key = info.key;
-  }
-  return ReportEntry(key, entry);
+  return ReportEntry(cache::KeyDigest(entry.key), entry);
+}
+
+Result<Report> Explain(cache::Store& store, const Options& options) {
+  LIJIT_ASSIGN(const cache::Entry a, store.Read(options.key));
+  LIJIT_ASSIGN(const cache::Entry b, store.Read(options.other_key));
+  return ReportExplain(a.key, b.key);
+}
+
+Result<Report> Export(cache::Store& store, const Options& options) {
+  LIJIT_ASSIGN(const cache::BundleReport bundle,
+               cache::Export(store, options.file, options.targets, CheckImage));
+  return ReportExport(options.file, bundle);
+}
+
+Result<Report> Import(cache::Store& store, const Options& options) {
+  LIJIT_ASSIGN(const cache::BundleReport bundle, cache::Import(store, options.file, CheckImage));
+  return ReportImport(options.file, bundle);
 }
 
 Result<Report> Verify(cache::Store& store, const Options&) {
@@ -65,19 +82,23 @@ Result<Report> Gc(cache::Store& store, const Options& options) {
 constexpr Subcommand kSubcommands[] = {
     {"ls", "list the entries of all folders", Ls},
     {"show", "print one entry's key, target, kernels, resources and log", Show},
+    {"explain", "say in what the keys of two entries differ", Explain},
     {"verify", "decode every entry and check its image; exit code 1 if any is damaged", Verify},
     {"stats", "entries, bytes, and what was counted by every process", Stats},
     {"gc", "remove the least recently used entries", Gc},
+    {"export", "write the entries of all folders to one file, for other machines", Export},
+    {"import", "store the entries of such a file, all or none", Import},
 };
 
 constexpr const char* kFooter =
-    "export and import, which move entries to other machines, are not in this version; a folder\n"
-    "may be copied as it is, or be mounted and named in $LIJIT_CACHE_READONLY_DIRS.\n"
+    "A file of export is a tar archive. Unpacked, for example as a layer of an image, it is a\n"
+    "folder for $LIJIT_CACHE_READONLY_DIRS. The same entries give the same bytes.\n"
     "Examples:\n"
     "  lijit cache ls\n"
     "  lijit cache show 3f2a\n"
     "  lijit cache verify --json\n"
-    "  lijit cache gc --max-size 512MiB";
+    "  lijit cache gc --max-size 512MiB\n"
+    "  lijit cache export kernels.tar --target sm_90a";
 
 // A folder that cannot be used is no empty cache.
 Result<Report> DoCache(const Options& options, const Subcommand& subcommand) {
@@ -107,6 +128,15 @@ Action AddCache(CLI::App& app) {
   app.get_subcommand("show")
       ->add_option("KEY", options->key, "the first hex digits of a key")
       ->required();
+  CLI::App& explain = *app.get_subcommand("explain");
+  explain.add_option("A", options->key, "the first hex digits of a key")->required();
+  explain.add_option("B", options->other_key, "the same of another key")->required();
+  for (const char* const name : {"export", "import"}) {
+    app.get_subcommand(name)->add_option("FILE", options->file, "the bundle")->required();
+  }
+  app.get_subcommand("export")
+      ->add_option("--target", options->targets, "comma-separated targets (default: all)")
+      ->delimiter(',');
   app.get_subcommand("gc")->add_option(
       "--max-size", options->max_size,
       "how much may stay, for example 512MiB\n(default: $LIJIT_CACHE_MAX_SIZE, 2GiB)");

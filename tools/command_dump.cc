@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `lijit dump`: describe a cubin, a fatbin or a cache entry.
+// `lijit dump`: describe a cubin, a fatbin, a cache entry or a bundle.
 #include <memory>
 
 #include "tools/commands.h"
@@ -9,13 +9,13 @@ namespace lijit::tools {
 
 Action AddDump(CLI::App& app) {
   const auto options = std::make_shared<DumpOptions>();
-  app.add_option("FILE", options->path, "a cubin, a fatbin or an entry of the kernel cache")
-      ->required();
-  app.add_flag("--sass", options->sass, "disassemble, too, if nvdisasm is found");
+  AddDumpOptions(app, *options);
   app.footer(
-      "Exit code 1: the file is damaged; what could be read of it is printed all the same.\n"
-      "Example:\n"
-      "  lijit dump logits.cubin --json");
+      "Exit code 1: the file is damaged, what could be read of it being printed all the same; or\n"
+      "the files differ.\n"
+      "Examples:\n"
+      "  lijit dump logits.cubin --json\n"
+      "  lijit dump --diff old.cubin new.cubin");
   return [options](Progress&) { return Dump(*options); };
 }
 

@@ -5,13 +5,14 @@
 
 int main(int argc, char** argv) {
   CLI::App app(
-      "Describes a cubin or fatbin: target, what runs it, kernels and their resources, damage.\n"
-      "Exit codes: 0 done, 1 the file has problems, 2 usage or another kind of file, 4 no "
-      "nvdisasm.");
+      "Describes a cubin, a fatbin, an entry of lijit's cache or a bundle of them: target, what\n"
+      "runs it, kernels and their resources, damage.\n"
+      "Exit codes: 0 done, 1 the file has problems or the files differ, 2 usage or another kind "
+      "of\n"
+      "file, 4 no nvdisasm.");
   lijit::tools::DumpOptions options;
-  app.add_option("FILE", options.path, "a cubin or fatbin")->required();
+  lijit::tools::AddDumpOptions(app, options);
   app.add_flag("--json", options.json, "print one JSON object");
-  app.add_flag("--sass", options.sass, "disassemble, too, if nvdisasm is found");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

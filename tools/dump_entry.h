@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cache entry as a dump: its header's fields and the cubin inside.
+// A cache entry or a bundle of them as a dump: headers' fields and the cubins inside.
 #pragma once
 
 #include <cstddef>
@@ -19,5 +19,9 @@ struct EntryDump {
 
 // Nothing if the bytes do not begin as an entry does. PTX is a member of the dump.
 std::optional<EntryDump> DumpEntry(std::span<const std::byte> bytes);
+
+// Nothing if the bytes do not begin as a bundle does. Entries are members of the dump, by their
+// key.
+std::optional<cubin::Dump> DumpBundle(std::span<const std::byte> bytes);
 
 }  // namespace lijit::tools

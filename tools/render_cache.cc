@@ -6,6 +6,7 @@
 
 #include <ctime>
 
+#include "tools/render_key.h"
 #include "tools/text_table.h"
 
 namespace lijit::tools {
@@ -16,6 +17,7 @@ using json = nlohmann::ordered_json;
 constexpr std::size_t kShortKey = 16;
 
 std::string TextTime(std::int64_t seconds) {
+  if (seconds == 0) return "at a time that is not recorded";  // as in bundles
   const std::time_t time = seconds;
   std::tm parts{};
   if (gmtime_r(&time, &parts) == nullptr) return fmt::format("{} s since 1970", seconds);
@@ -57,6 +59,7 @@ Report ReportList(const cache::CacheConfig& config, const std::vector<cache::Ent
 
 json EntryFieldsJson(const cache::Entry& entry) {
   return {{"key_text", entry.key},
+          {"key_fields", KeyJson(entry.key)},
           {"image", KindName(entry.kind)},
           {"target", entry.target},
           {"kernel_names", entry.kernels},
@@ -74,8 +77,8 @@ std::string EntryFieldsText(const cache::Entry& entry) {
                                {"made by", Join(entry.tools)},
                                {"made", TextTime(entry.created)},
                                {"resources", entry.resources},
-                               {"log", entry.log.empty() ? "empty" : entry.log},
-                               {"key", entry.key}}));
+                               {"log", entry.log.empty() ? "empty" : entry.log}}) +
+                   "\nThe key's fields:\n" + KeyText(entry.key));
 }
 
 Report ReportEntry(const std::string& key, const cache::Entry& entry) {
@@ -124,6 +127,24 @@ Report ReportStats(const cache::CacheConfig& config, const cache::StoreStats& st
                               {"size", fmt::format("{} of {}", TextBytes(stats.bytes), limit)}}) +
                   (rows.empty() ? "\nNothing was counted yet.\n"
                                 : "\n" + TextTable({">times", "counter", "meaning"}, rows))};
+}
+
+Report ReportExport(const std::string& path, const cache::BundleReport& bundle) {
+  return {.json = {{"ok", true},
+                   {"file", path},
+                   {"entries", bundle.entries},
+                   {"bytes", bundle.bytes},
+                   {"sha256", bundle.sha256}},
+          .text = fmt::format("{}: {} entries, {}, sha256 {}\n", path, bundle.entries,
+                              TextBytes(bundle.bytes), bundle.sha256)};
+}
+
+Report ReportImport(const std::string& path, const cache::BundleReport& bundle) {
+  Report report = ReportExport(path, bundle);
+  report.json["stored"] = bundle.stored;
+  report.text += fmt::format("{} entries stored, {} were there\n", bundle.stored,
+                             bundle.entries - bundle.stored);
+  return report;
 }
 
 Report ReportGc(const cache::GcReport& gc) {

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "lijit/bundle.h"
 #include "lijit/cache.h"
 #include "tools/report.h"
 
@@ -13,6 +14,8 @@ Report ReportList(const cache::CacheConfig& config, const std::vector<cache::Ent
 Report ReportEntry(const std::string& key, const cache::Entry& entry);
 Report ReportVerify(const cache::VerifyReport& verified);
 Report ReportStats(const cache::CacheConfig& config, const cache::StoreStats& stats);
+Report ReportExport(const std::string& path, const cache::BundleReport& bundle);
+Report ReportImport(const std::string& path, const cache::BundleReport& bundle);
 Report ReportGc(const cache::GcReport& gc);
 
 // An entry's fields besides its image, as JSON and as text; also what `lijit dump` shows.

@@ -96,8 +96,9 @@ void RenderDetails(const Image& image, std::string& out) {
 
 void RenderMember(std::size_t index, const Member& member, std::string& out) {
   const FatbinEntry& entry = member.entry;
-  out += fmt::format("\nentry {}: {} for {}, {} bytes at offset {}", index, entry.kind,
-                     entry.target, entry.stored_bytes, entry.offset);
+  out += fmt::format("\nentry {}: {} for {}, {} bytes", index, entry.kind, entry.target,
+                     entry.stored_bytes);
+  if (entry.offset != 0) out += fmt::format(" at offset {}", entry.offset);
   if (entry.compression != "none")
     out += fmt::format(", compressed ({}) from {} bytes: not read", entry.compression, entry.bytes);
   if (!entry.identifier.empty()) out += ", of " + entry.identifier;

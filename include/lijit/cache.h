@@ -88,6 +88,9 @@ struct KeyField {
 // kDamaged: it is no key.
 Result<std::vector<KeyField>> ParseKey(std::string_view text);
 
+// 64 hex digits, the SHA-256 of a key's text: what `lijit cache` calls a key.
+std::string KeyDigest(std::string_view text);
+
 // One way in which two keys differ: a field that only one has, or has otherwise.
 struct KeyDifference {
   std::string label;
@@ -182,8 +185,9 @@ struct Outcome {
   bool hit() const { return IsHit(event.outcome); }
 };
 
-// A cache in use. All members may be called by many threads at once. Does not survive fork: a child
-// opens its own.
+// A cache in use. All members may be called by many threads at once. In a child of fork, where other
+// threads' locks stay locked for ever, requests, Lookup and Publish fail with a message (kFailed, or
+// a miss): a child opens its own.
 class Store {
  public:
   // Never fails: a folder that cannot be used is left out and described in problems().

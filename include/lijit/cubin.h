@@ -44,7 +44,8 @@ struct Kernel {
   std::vector<Parameter> parameters;  // in order
   std::uint64_t max_threads = 1024;   // a block, from launch bounds; 1024 if none
   std::uint32_t barriers = 0;
-  std::optional<std::uint32_t> spills;  // instructions that spill or refill; not recorded in v7
+  std::optional<std::uint32_t> spills;  // instructions that spill or refill; CUDA 11.8 and
+                                        // 12.5 record none, 12.9 and later do
   std::uint64_t code_bytes = 0;
   std::vector<Attribute> attributes;
 };

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "compiler/ir/printer.h"
 #include "lijit/targets.h"
 #include "runtime/compile/compilers.h"
 
@@ -45,6 +46,18 @@ Result<Way> ChooseWay(const WayRequest& request, const ir::Module& module,
   }
   if (refusal) return *refusal;
   return lower::FindSchedule(request.schedule).error();
+}
+
+Result<KernelRequest> RequestFor(const ir::Module& module, const Way& way, std::string target,
+                                 ImageKind image) {
+  KernelRequest request;
+  LIJIT_ASSIGN(request.compiler, CompilerVersion(way.backend, image));
+  request.module = ir::Print(module);
+  request.target_name = std::move(target);
+  request.schedule = way.schedule.name;
+  request.backend = way.backend;
+  request.image = image == ImageKind::kPtx ? "ptx" : "cubin";
+  return request;
 }
 
 }  // namespace lijit::runtime

@@ -10,6 +10,7 @@
 #include "compiler/target/target.h"
 #include "lijit/device.h"
 #include "lijit/result.h"
+#include "runtime/compile/kernel_request.h"
 
 namespace lijit::runtime {
 
@@ -32,5 +33,9 @@ struct WayRequest {
 // by their word, or refused with the reason.
 Result<Way> ChooseWay(const WayRequest& request, const ir::Module& module,
                       const target::Target& target);
+
+// What the cache is asked for, by serving and by `lijit warm` alike. `module` holds one kernel.
+Result<KernelRequest> RequestFor(const ir::Module& module, const Way& way, std::string target,
+                                 ImageKind image);
 
 }  // namespace lijit::runtime

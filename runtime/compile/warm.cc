@@ -9,11 +9,9 @@
 #include <thread>
 
 #include "cache/get_or_compute.h"
-#include "compiler/ir/printer.h"
 #include "lijit/compiler.h"
 #include "lijit/targets.h"
 #include "runtime/compile/choose_way.h"
-#include "runtime/compile/compilers.h"
 #include "runtime/compile/kernel_module.h"
 #include "runtime/compile/kernel_request.h"
 
@@ -74,12 +72,8 @@ Status AddJobs(const IndexerConfig& config, const target::Target& target,
                                      .is_shipped_format = modules.is_shipped_format()},
                                     module, target));
     Job job{module.kernels[0].name, {}};
-    LIJIT_ASSIGN(job.request.compiler, runtime::CompilerVersion(way.backend, request.kind));
-    job.request.backend = way.backend;
-    job.request.image = request.kind == ImageKind::kPtx ? "ptx" : "cubin";
-    job.request.module = ir::Print(module);
-    job.request.target_name = target.name;
-    job.request.schedule = way.schedule.name;
+    LIJIT_ASSIGN(job.request,
+                 runtime::RequestFor(module, way, std::string(target.name), request.kind));
     if (known.insert(job.request.key().text()).second) jobs.push_back(std::move(job));
   }
   return {};

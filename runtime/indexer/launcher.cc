@@ -4,8 +4,6 @@
 #include <algorithm>
 
 #include "cache/get_or_compute.h"
-#include "compiler/ir/printer.h"
-#include "runtime/compile/compilers.h"
 
 namespace lijit::runtime {
 namespace {
@@ -26,16 +24,8 @@ Launcher::Launcher(std::shared_ptr<Runtime> runtime, KernelModules modules, Ways
 
 Result<KernelRequest> Launcher::Request(ir::KernelKind kind) const {
   LIJIT_ASSIGN(const ir::Module module, modules_.Extract(kind));
-  const ImageKind image = runtime_->device().image_kind();
-  LIJIT_ASSIGN(std::string compiler, CompilerVersion(WayOf(kind).backend, image));
-  KernelRequest request;
-  request.module = ir::Print(module);
-  request.target_name = runtime_->device().info().target;
-  request.schedule = WayOf(kind).schedule.name;
-  request.backend = WayOf(kind).backend;
-  request.image = image == ImageKind::kCubin ? "cubin" : "ptx";
-  request.compiler = std::move(compiler);
-  return request;
+  const Device& device = runtime_->device();
+  return RequestFor(module, WayOf(kind), device.info().target, device.image_kind());
 }
 
 Result<Launcher::Loaded> Launcher::Load(ir::KernelKind kind) {

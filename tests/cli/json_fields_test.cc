@@ -54,6 +54,24 @@ constexpr Field kStatsFields[] = {
 };
 constexpr Field kListFields[] = {
     {"/entries/*/key", "string"}, {"/entries/*/path", "string"}, {"/entries/*/bytes", "number"}};
+constexpr Field kExplainFields[] = {{"/a", "string"},
+                                    {"/b", "string"},
+                                    {"/equal", "boolean"},
+                                    {"/differences/*/label", "string"},
+                                    {"/differences/*/a", "string|null"},
+                                    {"/differences/*/b", "string|null"}};
+constexpr Field kExportFields[] = {
+    {"/file", "string"}, {"/entries", "number"}, {"/bytes", "number"}, {"/sha256", "string"}};
+constexpr Field kImportFields[] = {{"/file", "string"},
+                                   {"/entries", "number"},
+                                   {"/bytes", "number"},
+                                   {"/sha256", "string"},
+                                   {"/stored", "number"}};
+constexpr Field kDiffFields[] = {{"/equal", "boolean"},
+                                 {"/a", "string"},
+                                 {"/b", "string"},
+                                 {"/differences/*/path", "string"},
+                                 {"/sass_diff", "string"}};
 constexpr Field kVerifyFields[] = {
     {"/ok", "boolean"}, {"/entries", "number"}, {"/damaged", "array"}};
 constexpr Field kDumpFields[] = {
@@ -216,6 +234,10 @@ TEST_F(CompilingJsonFields, WarmAndCache) {
   ExpectFields(LijitJson({"cache", "stats"}, 0), kStatsFields);
   ExpectFields(LijitJson({"cache", "ls"}, 0), kListFields);
   ExpectFields(LijitJson({"cache", "verify"}, 0), kVerifyFields);
+  const std::string a = warm["entries"][0]["key"], b = warm["entries"][1]["key"];
+  ExpectFields(LijitJson({"cache", "explain", a, b}, 0), kExplainFields);
+  ExpectFields(LijitJson({"cache", "export", Path("b.tar")}, 0), kExportFields);
+  ExpectFields(LijitJson({"cache", "import", Path("b.tar")}, 0), kImportFields);
 }
 
 TEST_F(JsonFields, Dump) {
@@ -223,6 +245,13 @@ TEST_F(JsonFields, Dump) {
     const std::string path = SourcePath("tests/data/cubin/") + name + ".cubin";
     ExpectFields(LijitJson({"dump", path}, 0), kDumpFields);
   }
+}
+
+TEST_F(JsonFields, DumpDiff) {
+  const std::string folder = SourcePath("tests/data/cubin/");
+  ExpectFields(
+      LijitJson({"dump", "--diff", folder + "v7_sm_86.cubin", folder + "v8_sm_86.cubin"}, 1),
+      kDiffFields);
 }
 
 TEST_F(JsonFields, Targets) {

@@ -26,7 +26,8 @@ TEST_F(Usage, HelpOfEveryCommandHasAnExample) {
     EXPECT_THAT(answer.out, HasSubstr(std::string("  lijit ") + command + " "));
     EXPECT_THAT(answer.out, HasSubstr("--json"));
   }
-  for (const char* command : {"ls", "show", "verify", "stats", "gc"}) {
+  for (const char* command :
+       {"ls", "show", "explain", "verify", "stats", "gc", "export", "import"}) {
     EXPECT_THAT(Lijit({"cache", command, "--help"}).out, HasSubstr("--json"));
   }
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // README says what is true: its example is the program that the package tests build and run, its
-// support table is what the program prints, and its links lead somewhere. LIJIT_BLESS=1 rewrites
-// the generated parts.
+// support table is what the program prints, and its links lead somewhere. So does
+// docs/operations.md: its counters are those of the cache. (Its commands are run by
+// tests/cli/operations_test.cc.) LIJIT_BLESS=1 rewrites the generated parts.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -11,6 +12,8 @@
 #include <regex>
 #include <sstream>
 #include <string>
+
+#include "lijit/cache.h"
 
 namespace lijit {
 namespace {
@@ -35,33 +38,46 @@ std::string SupportTable() {
   return text;
 }
 
-// Checks the part of README between two marks, or rewrites it.
-void ExpectPart(const std::string& begin, const std::string& end, const std::string& wanted) {
-  std::string readme = ReadFile(kRoot / "README.md");
-  const std::size_t first = readme.find(begin);
-  ASSERT_NE(first, std::string::npos) << "README.md lacks '" << begin << "'";
+// Checks the part of a file between two marks, or rewrites it.
+void ExpectPart(const std::string& file, const std::string& begin, const std::string& end,
+                const std::string& wanted) {
+  std::string text = ReadFile(kRoot / file);
+  const std::size_t first = text.find(begin);
+  ASSERT_NE(first, std::string::npos) << file << " lacks '" << begin << "'";
   const std::size_t from = first + begin.size();
-  const std::size_t to = readme.find(end, from);
-  ASSERT_NE(to, std::string::npos) << "README.md lacks '" << end << "'";
+  const std::size_t to = text.find(end, from);
+  ASSERT_NE(to, std::string::npos) << file << " lacks '" << end << "'";
   if (std::getenv("LIJIT_BLESS") != nullptr) {
-    readme.replace(from, to - from, wanted);
-    std::ofstream(kRoot / "README.md", std::ios::binary) << readme;
+    text.replace(from, to - from, wanted);
+    std::ofstream(kRoot / file, std::ios::binary) << text;
     return;
   }
-  EXPECT_EQ(readme.substr(from, to - from), wanted) << "LIJIT_BLESS=1 rewrites it";
+  EXPECT_EQ(text.substr(from, to - from), wanted) << "LIJIT_BLESS=1 rewrites it";
 }
 
 TEST(Docs, ReadmeExampleIsTheProgramThatIsTested) {
   std::string example = ReadFile(kRoot / "tests/package/consumer/main.cc");
   example = example.substr(example.find('\n') + 1);  // without the licence line
-  ExpectPart("```cpp\n", "```\n", example);
+  ExpectPart("README.md", "```cpp\n", "```\n", example);
 }
 
 TEST(Docs, ReadmeSupportTableIsWhatTheProgramPrints) {
   const std::string table = SupportTable();
   ASSERT_NE(table.find("| `sm_86` |"), std::string::npos) << table;
-  ExpectPart("LIJIT_BLESS=1 ctest -R docs_test rewrites it -->\n", "<!-- support table end -->",
-             "\n" + table + "\n");
+  ExpectPart("README.md", "LIJIT_BLESS=1 ctest -R docs_test rewrites it -->\n",
+             "<!-- support table end -->", "\n" + table + "\n");
+}
+
+TEST(Docs, EveryCounterIsExplained) {
+  std::string table = "\n| counter | it is | meaning |\n|---|---|---|\n";
+  constexpr const char* kKinds[] = {"a hit", "a miss", "damage", "an event"};  // by Class
+  for (const cache::CounterInfo& counter : cache::kCounterInfos) {
+    table += "| `" + std::string(counter.name) + "` | " +
+             kKinds[static_cast<std::size_t>(counter.kind)] + " | " + std::string(counter.meaning) +
+             " |\n";
+  }
+  ExpectPart("docs/operations.md", "LIJIT_BLESS=1 ctest -R docs_test rewrites it -->\n",
+             "<!-- counters end -->", table + "\n");
 }
 
 TEST(Docs, LinksLeadSomewhere) {

@@ -12,7 +12,7 @@
 #include <set>
 
 #include "tests/filetests/commands.h"
-#include "tests/filetests/unified_diff.h"
+#include "tools/line_diff.h"
 
 namespace lijit::filetests {
 namespace {
@@ -45,7 +45,7 @@ void CompareText(const TestFile& file, const std::string& output) {
     return;
   }
   ADD_FAILURE() << file.name << " gives another output:\n"
-                << UnifiedDiff(expected, output)
+                << tools::LineDiff(expected, output)
                 << "If the new one is right, run the test again with LIJIT_BLESS=1.";
 }
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/filetests/commands.h"
-#include "tests/filetests/unified_diff.h"
+#include "tools/line_diff.h"
 
 namespace lijit::filetests {
 namespace {
@@ -58,10 +58,10 @@ TEST(Runner, UsesMustBeShipped) {
 }
 
 TEST(Runner, DiffShowsWhatDiffers) {
-  EXPECT_EQ(UnifiedDiff("a\nb\n", "a\nb\n"), "");
-  EXPECT_EQ(UnifiedDiff("a\nb\nc\n", "a\nx\nc\n"), "@@\n a\n-b\n+x\n c\n");
-  EXPECT_EQ(UnifiedDiff("", "x\n"), "@@\n+x\n");
-  EXPECT_EQ(UnifiedDiff("1\n2\n3\n4\n5\n6\n7\n8\n9\n", "1\n2\n3\n4\n5\n6\n7\n8\n"),
+  EXPECT_EQ(tools::LineDiff("a\nb\n", "a\nb\n"), "");
+  EXPECT_EQ(tools::LineDiff("a\nb\nc\n", "a\nx\nc\n"), "@@\n a\n-b\n+x\n c\n");
+  EXPECT_EQ(tools::LineDiff("", "x\n"), "@@\n+x\n");
+  EXPECT_EQ(tools::LineDiff("1\n2\n3\n4\n5\n6\n7\n8\n9\n", "1\n2\n3\n4\n5\n6\n7\n8\n"),
             "@@\n 6\n 7\n 8\n-9\n");
 }
 

@@ -31,13 +31,13 @@ Outcome RunDev(const std::string& arguments) {
 TEST(Dev, HelpNamesEveryVerb) {
   const Outcome help = RunDev("help");
   EXPECT_EQ(help.exit_code, 0);
-  for (const char* verb : {"setup", "build", "test", "demo", "format", "nightly"}) {
+  for (const char* verb : {"setup", "build", "test", "demo", "torture", "format", "nightly"}) {
     EXPECT_NE(help.output.find(std::string("\n  ") + verb), std::string::npos) << verb;
   }
 }
 
 TEST(Dev, UnknownWordsAreUsageErrors) {
-  for (const char* arguments : {"tests", "build no_such_preset", "format --chekc"}) {
+  for (const char* arguments : {"tests", "build no_such_preset", "format --chekc", "torture long"}) {
     const Outcome outcome = RunDev(arguments);
     EXPECT_EQ(outcome.exit_code, 2) << arguments;
     EXPECT_NE(outcome.output.find("usage: ./dev"), std::string::npos) << outcome.output;

@@ -109,6 +109,25 @@ Install CUDA 13 and set CUDA_HOME, or set $variable to a $name.so.13."
   export "${variable?}"
 }
 
+# NVRTCs of older CUDAs, whose cubins tests read: folder | wheel
+old_nvrtc_table() {
+  cat <<'TABLE'
+11.8 nvidia-cuda-nvrtc-cu11==11.8.*
+12.5 nvidia-cuda-nvrtc-cu12==12.5.*
+12.9 nvidia-cuda-nvrtc-cu12==12.9.*
+TABLE
+}
+
+# Never an error: a test that lacks them says so.
+provide_old_nvrtcs() {
+  local version wheel
+  while read -r version wheel; do
+    [[ -d .private/nvrtc/$version ]] && continue
+    private_pip --no-deps --target ".private/nvrtc/$version" "$wheel" ||
+      say "no NVRTC of CUDA $version: going on without its cubins"
+  done < <(old_nvrtc_table)
+}
+
 provide_toolchain() {
   provide_library LIJIT_NVRTC libnvrtc nvidia-cuda-nvrtc
   provide_library LIJIT_NVJITLINK libnvJitLink nvidia-nvjitlink

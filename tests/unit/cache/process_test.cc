@@ -56,6 +56,24 @@ TEST(Processes, ThatWantOneKeyCompileItOnce) {
   EXPECT_TRUE(std::filesystem::is_empty(dir + "/locks"));
 }
 
+// What the parent holds locked at the time of a fork would stay locked in the child for ever.
+TEST(Processes, AChildOfForkOpensItsOwnCache) {
+  const Scratch scratch;
+  const std::string dir = scratch.path("cache");
+  Store store(ConfigAt(dir));
+  ASSERT_TRUE(Get(store, {}).ok());
+  EXPECT_TRUE(Succeeded(Fork([&] {
+    const auto outcome = Get(store, {});
+    const Store::Found found = store.Lookup(KeyOf("module"), "sm_90a", nullptr);
+    return !outcome.ok() && outcome.error().message.find("its child") != std::string::npos &&
+           !found.entry && found.notes.size() == 1 && !store.Publish(EntryOf(KeyOf("module"))).ok();
+  })));
+  EXPECT_TRUE(Succeeded(Fork([&] {
+    Store own(ConfigAt(dir));
+    return Get(own, {})->event.outcome == Counter::kHitDisk;
+  })));
+}
+
 TEST(Processes, AKilledHolderOfALockDoesNotBlockOthers) {
   const Scratch scratch;
   const std::string marks = scratch.path("marks"), dir = scratch.path("cache");

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/filetests/unified_diff.h"
+#include "tools/line_diff.h"
 
 #include <algorithm>
 #include <sstream>
 #include <vector>
 
-namespace lijit::filetests {
+namespace lijit::tools {
 namespace {
 
 using Lines = std::vector<std::string>;
@@ -29,26 +29,45 @@ std::vector<std::vector<int>> CommonLengths(const Lines& a, const Lines& b) {
   return lengths;
 }
 
-// Every line with ' ', '-' or '+' before it.
-Lines MarkedLines(const Lines& a, const Lines& b) {
-  const auto lengths = CommonLengths(a, b);
-  Lines marked;
+// Above this many pairs of lines, no common lines are looked for: they would take gigabytes.
+constexpr std::size_t kMaxPairs = 25'000'000;
+
+// The lines of both, each with ' ', '-' or '+' before it.
+void AppendMarked(const Lines& a, const Lines& b, Lines& marked) {
+  const bool compare = b.empty() || a.size() <= kMaxPairs / b.size();
+  const auto lengths = compare ? CommonLengths(a, b) : std::vector<std::vector<int>>();
   for (std::size_t i = 0, j = 0; i < a.size() || j < b.size();) {
-    if (i < a.size() && j < b.size() && a[i] == b[j]) {
+    if (compare && i < a.size() && j < b.size() && a[i] == b[j]) {
       marked.push_back(" " + a[i++]);
       ++j;
-    } else if (j == b.size() || (i < a.size() && lengths[i + 1][j] >= lengths[i][j + 1])) {
+    } else if (j == b.size() ||
+               (i < a.size() && (!compare || lengths[i + 1][j] >= lengths[i][j + 1]))) {
       marked.push_back("-" + a[i++]);
     } else {
       marked.push_back("+" + b[j++]);
     }
   }
+}
+
+// What both begin and end with costs nothing.
+Lines MarkedLines(Lines a, Lines b) {
+  Lines marked;
+  const auto begin = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
+  for (auto it = a.begin(); it != begin.first; ++it) marked.push_back(" " + *it);
+  a.erase(a.begin(), begin.first);
+  b.erase(b.begin(), begin.second);
+  const auto end = std::mismatch(a.rbegin(), a.rend(), b.rbegin(), b.rend());
+  const Lines tail(end.first.base(), a.end());
+  a.erase(end.first.base(), a.end());
+  b.erase(end.second.base(), b.end());
+  AppendMarked(a, b, marked);
+  for (const std::string& line : tail) marked.push_back(" " + line);
   return marked;
 }
 
 }  // namespace
 
-std::string UnifiedDiff(std::string_view before, std::string_view after) {
+std::string LineDiff(std::string_view before, std::string_view after) {
   constexpr std::size_t kContext = 3;
   const Lines marked = MarkedLines(LinesOf(before), LinesOf(after));
   std::vector<bool> shown(marked.size());
@@ -66,4 +85,4 @@ std::string UnifiedDiff(std::string_view before, std::string_view after) {
   return diff;
 }
 
-}  // namespace lijit::filetests
+}  // namespace lijit::tools
