@@ -185,9 +185,9 @@ struct Outcome {
   bool hit() const { return IsHit(event.outcome); }
 };
 
-// A cache in use. All members may be called by many threads at once. In a child of fork, where other
-// threads' locks stay locked for ever, requests, Lookup and Publish fail with a message (kFailed, or
-// a miss): a child opens its own.
+// A cache in use. All members may be called by many threads at once. In a child of fork, where
+// other threads' locks stay locked for ever, requests, Lookup and Publish fail with a message
+// (kFailed, or a miss): a child opens its own.
 class Store {
  public:
   // Never fails: a folder that cannot be used is left out and described in problems().
