@@ -4,7 +4,8 @@
 //   start  16 processes at once, none of whose kernels were compiled before: with one cache folder,
 //          and each for itself. CPU time is user and system time of all of them.
 //   hit    from a request to its verified image, in a process that has not used the cache before:
-//          median and worst over the kernels (the files are in the system's page cache)
+//          median of 21 such processes, of all kernels and of the slowest (the files are in the
+//          system's page cache)
 #include <fmt/format.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -15,6 +16,7 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -103,24 +105,35 @@ void PrintStarts(const std::string& dir) {
              alone.cpu_seconds / shared.cpu_seconds);
 }
 
+double Median(std::vector<double> numbers) {
+  std::sort(numbers.begin(), numbers.end());
+  return numbers[numbers.size() / 2];
+}
+
 void PrintHits(const std::string& dir) {
-  cache::CacheConfig config;
-  config.dir = dir;
-  cache::Store store(config);
-  std::vector<double> times;
-  std::size_t bytes = 0;
-  for (const KernelRequest& request : Requests()) {
-    const Clock::time_point begin = Clock::now();
-    const auto outcome = cache::GetOrCompute(store, request, ValidateEntry, CompileKernel);
-    times.push_back(Since(begin));
-    LIJIT_CHECK(outcome.ok() && outcome->event.outcome == cache::Counter::kHitDisk);
-    bytes += outcome->entry->image.size();
+  constexpr int kRounds = 21;
+  const std::vector<KernelRequest> requests = Requests();
+  std::map<std::string, std::vector<double>> times;  // by key
+  for (int round = 0; round < kRounds; ++round) {
+    cache::CacheConfig config;
+    config.dir = dir;
+    cache::Store store(config);
+    for (const KernelRequest& request : requests) {
+      const Clock::time_point begin = Clock::now();
+      const auto outcome = cache::GetOrCompute(store, request, ValidateEntry, CompileKernel);
+      const double time = Since(begin);
+      LIJIT_CHECK(outcome.ok() && outcome->hit());
+      // Formats share kernels, which are in memory from the second time on.
+      if (outcome->event.outcome == cache::Counter::kHitDisk) {
+        times[outcome->event.key].push_back(time);
+      }
+    }
   }
-  std::sort(times.begin(), times.end());
+  std::vector<double> medians;
+  for (const auto& [key, of_kernel] : times) medians.push_back(Median(of_kernel));
   fmt::print("| a hit on disk, with verification | ms |\n|---|---|\n");
-  fmt::print("| median of {} kernels, {} KiB on average | {:.3f} |\n", times.size(),
-             bytes / times.size() / 1024, times[times.size() / 2]);
-  fmt::print("| slowest | {:.3f} |\n", times.back());
+  fmt::print("| median of {} kernels | {:.3f} |\n", medians.size(), Median(medians));
+  fmt::print("| slowest kernel | {:.3f} |\n", *std::max_element(medians.begin(), medians.end()));
 }
 
 // Nothing is opened in this process before its children have started.

@@ -185,6 +185,20 @@ TEST_F(WarmCommand, ReadonlyFoldersAreAskedFirst) {
   for (const json& entry : list["entries"]) EXPECT_EQ(entry["readonly"], true);
 }
 
+TEST_F(WarmCommand, KernelsThatFailAreNamedAndTheRestIsDone) {
+  environment_["LIJIT_COMPILE"] = "worker";
+  environment_["LIJIT_WORKER"] = "/bin/false";
+  const json warm = LijitJson(Warm(), 1);
+  EXPECT_EQ(warm["ok"], false);
+  EXPECT_EQ(warm["failed"], warm["kernels"]);
+  for (const json& entry : warm["entries"]) EXPECT_NE(entry["error"], "");
+  EXPECT_EQ(LijitJson({"cache", "ls"}, 0)["entries"], json::array());
+  EXPECT_THAT(Lijit(Warm()).out, HasSubstr("FAILED"));
+  environment_.erase("LIJIT_COMPILE");
+  environment_.erase("LIJIT_WORKER");
+  EXPECT_EQ(LijitJson(Warm(), 0)["compiled"], warm["kernels"]);
+}
+
 TEST_F(WarmCommand, AFolderThatCannotBeUsedIsNoSuccess) {
   const std::string file = Write("file", "no folder");
   const Answer answer = Lijit(Warm({"--cache-dir", file}));

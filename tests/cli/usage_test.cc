@@ -135,6 +135,7 @@ TEST_F(Mistakes, RefusedTargets) {
   const Mistake mistakes[] = {
       {{"run", "--device", "emulated", "--target", "sm_75"}, 3, "refused", "begins with sm_80"},
       {{"emit", "top_k", "--target", "sm_70"}, 3, "refused", "sm_70 is not supported"},
+      {{"warm", "--target", "sm_86,sm_75"}, 3, "refused", "begins with sm_80"},
       {{"opt", SourcePath("tests/formats/nvfp4.lir"), "--target", "sm_101"},
        3,
        "refused",

@@ -3,7 +3,10 @@
 // lengths and the op. Serving is done by the indexers themselves, on a device that loads kernels
 // and executes none.
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <random>
@@ -181,6 +184,43 @@ TEST_P(Warmed, ServingCompilesNothing) {
       EXPECT_EQ((*indexer)->events().size(), 6u) << "each kernel is asked for once, for any batch";
     }
   }
+}
+
+// Killed after a few kernels and started again: those are hits.
+TEST(Warm, GoesOnWhereItWasKilled) {
+  if (const auto backend = runtime::ChooseBackend("auto", ImageKind::kPtx); !backend.ok()) {
+    GTEST_SKIP() << backend.error().message;
+  }
+  std::string folder = (std::filesystem::temp_directory_path() / "lijit-warm-XXXXXX").string();
+  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  cache::CacheConfig config;
+  config.dir = folder;
+  WarmRequest request;
+  request.targets = {"sm_86"};
+  request.models = {"glm-5"};
+  request.formats = {"mxfp4"};
+  request.kind = ImageKind::kPtx;
+  request.jobs = 1;
+  const pid_t child = fork();
+  LIJIT_CHECK(child >= 0);
+  if (child == 0) {
+    cache::Store store(config);
+    request.progress = [](int done, int) {
+      if (done == 3) raise(SIGKILL);
+    };
+    (void)Warm(store, request).ok();
+    _exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+  cache::Store store(config);
+  const auto warm = Warm(store, request);
+  ASSERT_TRUE(warm.ok()) << warm.error().message;
+  EXPECT_EQ(warm->hits, 3);
+  EXPECT_EQ(warm->compiled, warm->kernels - 3);
+  EXPECT_EQ(warm->failed, 0);
+  std::filesystem::remove_all(folder);
 }
 
 INSTANTIATE_TEST_SUITE_P(Emulated, Warmed,
