@@ -27,7 +27,8 @@ std::optional<std::uint64_t> OffsetOf(Warp& warp, const Instruction& in, unsigne
                                       unsigned lane) {
   const auto offset = SharedOffset(in.space, AddressOf(warp, in, i, lane));
   if (!offset || *offset % kMbarrierBytes != 0) return std::nullopt;
-  if (*offset + kMbarrierBytes > warp.cta().shared_bytes()) return std::nullopt;
+  const std::uint64_t bytes = warp.cta().shared_bytes();
+  if (*offset >= bytes || bytes - *offset < kMbarrierBytes) return std::nullopt;
   return offset;
 }
 

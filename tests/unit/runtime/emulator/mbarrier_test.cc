@@ -242,6 +242,7 @@ TEST(MbarrierTest, MisuseIsFound) {
   EXPECT_EQ(kind(Initialized({1}) + "st.shared.u8 [bar+3], 0;\n"), "mbarrier");
   EXPECT_EQ(kind(Initialized({1}) + "mbarrier.arrive.shared.b64 _, [bar+4];\n"), "misaligned");
   EXPECT_EQ(kind(Initialized({1}) + "mbarrier.arrive.shared.b64 _, [8192];\n"), "out-of-bounds");
+  EXPECT_EQ(kind("mov.u64 %s0, -8;\nmbarrier.arrive.shared.b64 _, [%s0];\n"), "out-of-bounds");
   EXPECT_EQ(kind(Initialized({32}) + "mbarrier.arrive.noComplete.shared.b64 _, [bar], 1;\n"),
             "mbarrier");
   EXPECT_EQ(kind(Initialized({1}) + "mbarrier.test_wait.parity.shared.b64 %q0, [bar], 2;\n"),
