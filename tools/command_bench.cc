@@ -5,12 +5,15 @@
 #include <memory>
 #include <optional>
 
+#include "lijit/analyze.h"
 #include "lijit/bench.h"
 #include "tools/bench_file.h"
 #include "tools/cache_options.h"
 #include "tools/commands.h"
+#include "tools/disassemble.h"
 #include "tools/files.h"
 #include "tools/format_option.h"
+#include "tools/render_analysis.h"
 #include "tools/render_bench.h"
 
 namespace lijit::tools {
@@ -27,9 +30,12 @@ struct Options {
   std::vector<int> heads = {64}, next_n = {1};
   std::vector<std::int64_t> batch = {1}, context = {4096}, queries = {2048}, keys = {4096};
   std::vector<std::string> shapes;  // files or names, instead of all these
+  std::vector<std::string> targets;
   bool verify_only = false;
   std::int64_t rotate_mib = 256;
   std::string results, compare;  // files
+  bool analyze = false, markdown = false;
+  std::vector<std::string> gpus;
 };
 
 void AddJobOptions(CLI::App& app, Options& options) {
@@ -38,8 +44,10 @@ void AddJobOptions(CLI::App& app, Options& options) {
                  "all lists here")
       ->delimiter(kListSeparator)
       ->capture_default_str();
-  app.add_option("--target", options.request.runtime.target,
-                 "what kernels are compiled for (default: the device's own)");
+  app.add_option("--target", options.targets,
+                 "what kernels are compiled for (default: the device's own, or\nwith --analyze the "
+                 "GPUs')")
+      ->delimiter(kListSeparator);
   app.add_option("--device", options.request.runtime.device, "auto, cuda, cuda:N or emulated")
       ->capture_default_str();
   app.add_option("--backend", options.indexer.backend, "auto, cuda or ptx")->capture_default_str();
@@ -83,6 +91,23 @@ void AddCompareOptions(CLI::App& app, Options& options) {
   app.add_option("--results", options.results,
                  "compare this file, which bench --json printed, and\nmeasure nothing")
       ->needs("--compare");
+}
+
+void AddAnalyzeOptions(CLI::App& app, Options& options) {
+  CLI::Option* const analyze = app.add_flag(
+      "--analyze", options.analyze,
+      "measure nothing and need no GPU: what the kernels execute for\neach pair of query and key, "
+      "and what would bound them");
+  for (const char* const other : {"--device", "--shapes", "--verify-only", "--replays", "--rotate",
+                                  "--compare", "--results", "--cache-dir"}) {
+    analyze->excludes(other);
+  }
+  app.add_option("--gpu", options.gpus,
+                 "with --analyze: predict for these (default: all of the\ntarget's kind)")
+      ->delimiter(kListSeparator)
+      ->needs(analyze);
+  app.add_flag("--markdown", options.markdown, "with --analyze: the table of docs/performance.md")
+      ->needs(analyze);
 }
 
 void AddDecode(const Options& options, int heads, std::vector<BenchShape>& shapes) {
@@ -135,14 +160,24 @@ Result<std::vector<BenchShape>> ShapesOf(const Options& options) {
   return shapes;
 }
 
-Result<BenchRequest> Complete(const Options& options, Progress& progress) {
-  BenchRequest request = options.request;
-  LIJIT_ASSIGN(request.runtime.cache, ConfigWithFolder(options.cache_dir));
+Result<std::vector<IndexerConfig>> IndexersOf(const Options& options) {
+  std::vector<IndexerConfig> indexers;
   for (const std::string& format : options.formats) {
     IndexerConfig config = options.indexer;
     LIJIT_TRY(ApplyFormat({format, ""}, config));
-    request.indexers.push_back(std::move(config));
+    indexers.push_back(std::move(config));
   }
+  return indexers;
+}
+
+Result<BenchRequest> Complete(const Options& options, Progress& progress) {
+  BenchRequest request = options.request;
+  LIJIT_ASSIGN(request.runtime.cache, ConfigWithFolder(options.cache_dir));
+  if (options.targets.size() > 1) {
+    return InvalidArgument("a device runs kernels of one target; several are for --analyze");
+  }
+  if (!options.targets.empty()) request.runtime.target = options.targets[0];
+  LIJIT_ASSIGN(request.indexers, IndexersOf(options));
   LIJIT_ASSIGN(request.shapes, ShapesOf(options));
   request.time = !options.verify_only;
   request.rotated_bytes = options.rotate_mib << 20;
@@ -172,7 +207,30 @@ Result<Report> CompareFiles(const Options& options) {
                 .ok = !comparison.rows.empty()};
 }
 
+Result<Report> DoAnalyze(const Options& options, Progress& progress) {
+  if (options.heads.size() != 1 || options.next_n.size() != 1) {
+    return InvalidArgument("--analyze takes one number for --heads and one for --next-n");
+  }
+  AnalyzeRequest request;
+  request.targets = options.targets;
+  request.gpus = options.gpus;
+  request.ops = options.ops;
+  LIJIT_ASSIGN(request.indexers, IndexersOf(options));
+  for (IndexerConfig& config : request.indexers) config.heads = options.heads[0];
+  request.next_n = options.next_n[0];
+  request.disassemble = [](std::span<const std::byte> cubin) -> Result<std::string> {
+    LIJIT_ASSIGN(const std::string nvdisasm, FindNvdisasm());
+    return Disassemble(nvdisasm, cubin);
+  };
+  request.progress = [&](int done, int total) { progress.Set(done, total); };
+  LIJIT_ASSIGN(const AnalyzeReport analysis, Analyze(request));
+  return Report{.json = AnalysisJson(analysis),
+                .text = options.markdown ? AnalysisMarkdown(analysis) : AnalysisText(analysis),
+                .ok = analysis.ok};
+}
+
 Result<Report> DoBench(const Options& options, Progress& progress) {
+  if (options.analyze) return DoAnalyze(options, progress);
   if (!options.results.empty()) return CompareFiles(options);
   std::optional<std::vector<BenchTime>> peer;  // read first: a bad file should not cost a bench
   if (!options.compare.empty()) {
@@ -195,12 +253,14 @@ Action AddBench(CLI::App& app) {
   AddJobOptions(app, *options);
   AddShapeOptions(app, *options);
   AddCompareOptions(app, *options);
+  AddAnalyzeOptions(app, *options);
   app.footer(
       "Every number is verified before anything is timed. Exit code 1: a row is wrong or failed.\n"
       "Examples:\n"
       "  lijit bench --shapes deepgemm --json\n"
       "  lijit bench --batch 8,64 --context 4096,32768 --format mxfp4 --compare peer.json\n"
-      "  lijit bench --device emulated --verify-only --heads 8 --context 300 --rotate 1");
+      "  lijit bench --device emulated --verify-only --heads 8 --context 300 --rotate 1\n"
+      "  lijit bench --analyze --target sm_86 --op paged,ragged");
   return [options](Progress& progress) { return DoBench(*options, progress); };
 }
 

@@ -129,7 +129,7 @@ Result<std::string> FindNvdisasm() {
   }
   return Unavailable(
       "nvdisasm, which prints SASS, is not in PATH, CUDA_HOME/bin or /usr/local/cuda/bin; it comes "
-      "with the CUDA toolkit");
+      "with the CUDA toolkit and as NVIDIA's wheel nvidia-cuda-nvdisasm");
 }
 
 Result<std::string> Disassemble(const std::string& nvdisasm, std::span<const std::byte> cubin) {

@@ -13,6 +13,8 @@
 #include "runtime/bench/reference.h"
 #include "runtime/bench/score_case.h"
 #include "runtime/bench/verify.h"
+#include "runtime/compile/kernel_module.h"
+#include "runtime/run/metrics.h"
 #include "runtime/toolchain/nvml.h"
 
 namespace lijit {
@@ -25,9 +27,6 @@ constexpr int kMaxSets = 1 << 14;
 // tiles of a kernel do not meet the same ones again.
 constexpr std::int64_t kDistinctQueries = 13;
 constexpr std::int64_t kDistinctKeys = 61 * 64;
-constexpr std::string_view kExactSchedule = "simt";
-constexpr std::string_view kExactFormats = "mxfp4";  // docs/numerics.md
-constexpr double kMaxCalcDiff = 5e-6;                // docs/numerics.md, FP8
 
 constexpr const char* kMethod =
     "graph replay of back-to-back calls; median and p90 of the replays divided by the calls; "
@@ -179,7 +178,8 @@ class FormatBench {
     row.bitwise_equal = found.bitwise_equal && (row.compared == 0 || row.bitwise_equal);
     row.calc_diff = std::max(row.calc_diff, found.calc_diff);
     row.compared += found.compared;
-    const bool exact = row.schedule == kExactSchedule || row.format.starts_with(kExactFormats);
+    LIJIT_ASSIGN(const KernelModules modules, KernelModules::Create(config_));
+    const bool exact = IsExact(modules.format(), row.schedule);
     const bool near = found.bitwise_equal || (!exact && found.calc_diff < kMaxCalcDiff);
     if (found.complete && near) return {};
     return Failed(fmt::format("wrong: {}; calc_diff {:.3g}", found.first_problem, found.calc_diff));

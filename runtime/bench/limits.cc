@@ -15,6 +15,8 @@ constexpr GpuLimits kGpus[] = {
 
 }  // namespace
 
+std::span<const GpuLimits> AllGpus() { return kGpus; }
+
 std::optional<GpuLimits> LimitsOf(std::string_view device_name) {
   for (const GpuLimits& gpu : kGpus) {
     if (device_name.find(gpu.name) != std::string_view::npos) return gpu;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -11,8 +12,9 @@ namespace lijit::runtime {
 // A row of gpus.def.
 struct GpuLimits {
   std::string_view name;
+  int capability = 0;  // 86
   int multiprocessors = 0;
-  int boost_mhz = 0;
+  int mhz = 0;
   double memory_gbps = 0;
   double copy_gbps = 0;
   double int8_tops = 0, fp8_tflops = 0, f16_tflops = 0;
@@ -24,6 +26,9 @@ struct GpuLimits {
 
 // By the driver's name for the device: "NVIDIA H200".
 std::optional<GpuLimits> LimitsOf(std::string_view device_name);
+
+// All rows.
+std::span<const GpuLimits> AllGpus();
 
 // Dense TFLOP/s of the fastest unit that takes elements of so many bits.
 double TensorTflops(const GpuLimits& gpu, double bits_an_element);

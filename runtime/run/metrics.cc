@@ -51,6 +51,10 @@ double CalcDiff(std::span<const double> x, std::span<const double> y) {
   return xx + yy == 0 ? 0 : 1 - 2 * xy / (xx + yy);
 }
 
+bool IsExact(const ir::Format& format, std::string_view schedule) {
+  return schedule == "simt" || format.block_scale.has_value();
+}
+
 bool BitwiseEqual(std::span<const float> x, std::span<const float> y) {
   return std::equal(x.begin(), x.end(), y.begin(), y.end(), [](float a, float b) {
     return __builtin_bit_cast(std::uint32_t, a) == __builtin_bit_cast(std::uint32_t, b) ||

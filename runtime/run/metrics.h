@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
+#include "compiler/ir/format.h"
 #include "lijit/run.h"
 #include "runtime/run/inputs.h"
 
@@ -13,6 +15,11 @@ namespace lijit::runtime {
 
 // 1 - 2<x,y> / (<x,x> + <y,y>) over the columns that are finite in both; 0 if both are zero.
 double CalcDiff(std::span<const double> x, std::span<const double> y);
+
+// What docs/numerics.md promises of logits: those of FP8 rows from tensor cores are this near...
+inline constexpr double kMaxCalcDiff = 5e-6;
+// ...and all others equal to the evaluator's in every bit.
+bool IsExact(const ir::Format& format, std::string_view schedule);
 
 // Whether all numbers have the same bits; NaN equals NaN.
 bool BitwiseEqual(std::span<const float> x, std::span<const float> y);

@@ -23,9 +23,6 @@ using runtime::Buffer;
 using runtime::RunInputs;
 
 constexpr std::uint8_t kPoison = 0xcd;
-// Schedules whose logits are the evaluator's in every bit, whatever the format.
-constexpr std::string_view kExactSchedule = "simt";
-constexpr double kMaxCalcDiff = 5e-6;  // docs/numerics.md, FP8
 constexpr int kTimedLaunches = 20;
 
 // One run: inputs, device tensors, and beside them what the evaluator says.
@@ -359,11 +356,11 @@ class Runner {
     const std::vector<double> got(report_.logits.begin(), report_.logits.end());
     const std::vector<double> wanted(reference.begin(), reference.end());
     report_.calc_diff = runtime::CalcDiff(got, wanted);
-    Expect(report_.bitwise_equal || report_.schedule != kExactSchedule,
+    Expect(report_.bitwise_equal || !runtime::IsExact(modules_.format(), report_.schedule),
            "the logits differ from the evaluator's");
-    Expect(report_.calc_diff < kMaxCalcDiff,
+    Expect(report_.calc_diff < runtime::kMaxCalcDiff,
            fmt::format("calc_diff of the logits is {}, the limit {}", report_.calc_diff,
-                       kMaxCalcDiff));
+                       runtime::kMaxCalcDiff));
     unquantized_ = runtime::UnquantizedScores(inputs_, config_, visible_, report_.width);
     report_.calc_diff_unquantized = runtime::CalcDiff(got, unquantized_);
     return {};

@@ -131,6 +131,31 @@ constexpr Field kComparisonFields[] = {
     {"/groups/*/group", "string"}, {"/groups/*/ratio", "number"},
     {"/groups/*/least", "number"}, {"/unmatched", "number"},
 };
+constexpr Field kAnalysisFields[] = {
+    {"/ok", "boolean"},
+    {"/kernels/*/target", "string"},
+    {"/kernels/*/op", "string"},
+    {"/kernels/*/format", "string"},
+    {"/kernels/*/schedule", "string"},
+    {"/kernels/*/backend", "string"},
+    {"/kernels/*/registers", "number"},
+    {"/kernels/*/spills", "number"},
+    {"/kernels/*/local_bytes", "number"},
+    {"/kernels/*/shared_bytes", "number"},
+    {"/kernels/*/rows", "number"},
+    {"/kernels/*/bytes_a_pair", "number"},
+    {"/kernels/*/loops", "array"},
+    {"/kernels/*/lanes_a_pair/instructions", "number"},
+    {"/kernels/*/lanes_a_pair/tensor", "number"},
+    {"/kernels/*/predictions/*/gpu", "string"},
+    {"/kernels/*/predictions/*/gpairs", "number"},
+    {"/kernels/*/predictions/*/bound", "string"},
+    {"/kernels/*/predictions/*/memory_gpairs", "number"},
+    {"/kernels/*/predictions/*/ratio", "number"},
+    {"/kernels/*/unknown", "array"},
+    {"/kernels/*/notes", "array"},
+    {"/kernels/*/problems", "array"},
+};
 constexpr Field kDoctorFields[] = {
     {"/ok", "boolean"},       {"/driver", "string|null"}, {"/devices", "array"},
     {"/nvrtc", "object"},     {"/nvrtc/path", "string"},  {"/nvrtc/version", "string"},
@@ -202,6 +227,27 @@ TEST_F(CompilingJsonFields, Bench) {
   EXPECT_EQ(row["S"], 3);
   EXPECT_EQ(row["N"], 70);
   EXPECT_EQ(row["mask"], "causal");
+}
+
+// No table is short of an opcode that these kernels have, no loop of theirs is misread.
+TEST_F(CompilingJsonFields, BenchAnalysis) {
+  const Arguments command = {"bench", "--analyze",   "--target", "sm_80,sm_86,sm_89",
+                             "--op",  "paged,ragged"};
+  const Answer answer = Lijit(command);
+  if (answer.code == 4) {
+    EXPECT_THAT(answer.err, testing::HasSubstr("nvdisasm"));
+    GTEST_SKIP() << answer.err;
+  }
+  const json report = LijitJson(command, 0);
+  ExpectFields(report, kAnalysisFields);
+  EXPECT_EQ(report["kernels"].size(), 12u);
+  for (const json& kernel : report["kernels"]) {
+    EXPECT_EQ(kernel["problems"].size(), 0u) << kernel.dump();
+    EXPECT_EQ(kernel["spills"], 0) << kernel.dump();
+    const json& loops = kernel["loops"];
+    ASSERT_GE(loops.size(), 1u);
+    EXPECT_EQ(loops.back()["over"], "keys");
+  }
 }
 
 TEST_F(JsonFields, BenchComparison) {

@@ -98,6 +98,9 @@ TEST_F(Mistakes, Options) {
       {{"bench", "--mask", "half"}, 2, kind, "--mask"},
       {{"bench", "--batch", "1,two"}, 2, kind, "--batch"},
       {{"bench", "--results", "ours.json"}, 2, kind, "--compare"},
+      {{"bench", "--gpu", "RTX 3090"}, 2, kind, "--analyze"},
+      {{"bench", "--markdown"}, 2, kind, "--analyze"},
+      {{"bench", "--analyze", "--device", "emulated"}, 2, kind, "--device"},
   };
   for (const Mistake& mistake : mistakes) Expect(mistake);
 }
@@ -127,6 +130,12 @@ TEST_F(Mistakes, Values) {
       {{"bench", "--device", "emulated", "--verify-only", "--next-n", "9"}, 2, kind, "next_n 9"},
       {{"bench", "--device", "emulated", "--replays", "0", "--verify-only"}, 2, kind, "replays 0"},
       {{"bench", "--compare", "absent.json"}, 2, kind, "absent.json cannot be opened"},
+      {{"bench", "--target", "sm_80,sm_86"}, 2, kind, "one target"},
+      {{"bench", "--analyze"}, 2, kind, "no target and no GPU"},
+      {{"bench", "--analyze", "--gpu", "Voodoo 2"}, 2, kind, "RTX 3090"},
+      {{"bench", "--analyze", "--target", "sm_86", "--next-n", "9"}, 2, kind, "next_n 9"},
+      {{"bench", "--analyze", "--target", "sm_86", "--heads", "32,64"}, 2, kind, "one number"},
+      {{"bench", "--analyze", "--target", "sm_86", "--format", "fp3"}, 2, kind, "format 'fp3'"},
   };
   for (const Mistake& mistake : mistakes) Expect(mistake);
 }

@@ -22,7 +22,7 @@ clang                  the fuzz preset
 libclang-rt-14-dev     libFuzzer and the sanitizers of clang
 clang-format           ./dev format, and the test that checks it
 python3                demo
-python3-venv           NVRTC and nvJitLink from pip where no CUDA is installed; demo's vectors
+python3-venv           NVRTC, nvJitLink and nvdisasm from pip where no CUDA is installed; demo's vectors
 TABLE
 }
 
@@ -126,6 +126,28 @@ provide_old_nvrtcs() {
     private_pip --no-deps --target ".private/nvrtc/$version" "$wheel" ||
       say "no NVRTC of CUDA $version: going on without its cubins"
   done < <(old_nvrtc_table)
+}
+
+find_nvdisasm() {
+  command -v nvdisasm && return
+  local file
+  for file in "${CUDA_HOME:-/usr/local/cuda}"/bin/nvdisasm /usr/local/cuda*/bin/nvdisasm \
+    "$PWD"/.private/venv/lib/python3*/site-packages/nvidia/cu13/bin/nvdisasm; do
+    [[ -x $file ]] && echo "$file" && return
+  done
+  return 1
+}
+
+# Never an error: without it lijit dump --sass and lijit bench --analyze say what is missing.
+provide_nvdisasm() {
+  local file
+  if ! file=$(find_nvdisasm); then
+    say "no nvdisasm in PATH or CUDA: installing nvidia-cuda-nvdisasm into .private/"
+    private_pip "nvidia-cuda-nvdisasm==13.0.*" && file=$(find_nvdisasm) ||
+      { say "nvidia-cuda-nvdisasm could not be installed: going on without SASS" && return 0; }
+  fi
+  export PATH="$PATH:${file%/*}"
+  say "nvdisasm: $file"
 }
 
 provide_toolchain() {
