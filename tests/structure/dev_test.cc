@@ -37,7 +37,8 @@ TEST(Dev, HelpNamesEveryVerb) {
 }
 
 TEST(Dev, UnknownWordsAreUsageErrors) {
-  for (const char* arguments : {"tests", "build no_such_preset", "format --chekc", "torture long"}) {
+  for (const char* arguments :
+       {"tests", "build no_such_preset", "format --chekc", "torture long"}) {
     const Outcome outcome = RunDev(arguments);
     EXPECT_EQ(outcome.exit_code, 2) << arguments;
     EXPECT_NE(outcome.output.find("usage: ./dev"), std::string::npos) << outcome.output;
