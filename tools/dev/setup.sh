@@ -143,7 +143,7 @@ provide_nvdisasm() {
   local file
   if ! file=$(find_nvdisasm); then
     say "no nvdisasm in PATH or CUDA: installing nvidia-cuda-nvdisasm into .private/"
-    private_pip "nvidia-cuda-nvdisasm==13.0.*" && file=$(find_nvdisasm) ||
+    private_pip "nvidia-cuda-nvdisasm==13.*" && file=$(find_nvdisasm) ||
       { say "nvidia-cuda-nvdisasm could not be installed: going on without SASS" && return 0; }
   fi
   export PATH="$PATH:${file%/*}"
