@@ -25,8 +25,9 @@ class MatrixDescriptor {
     const std::uint64_t group = start() + row / 8 * stride_bytes();
     const std::uint64_t in_group = row % 8;
     if (mode() == 0) return group + chunk * leading_bytes() + in_group * kChunkBytes;
-    constexpr unsigned kRowBytes[] = {16, 128, 64, 32};
-    const std::uint64_t offset = group + in_group * kRowBytes[mode()] + chunk * kChunkBytes;
+    constexpr std::uint64_t kRowBytes[] = {16, 128, 64, 32};
+    const std::uint64_t offset =
+        group + in_group * kRowBytes[mode()] + std::uint64_t{chunk} * kChunkBytes;
     // Bits 4 and up are exchanged by the number of the 128 bytes in a pattern of eight of them.
     const std::uint64_t phase = (offset >> 7) - base_offset();
     return offset ^ (phase & (kRowBytes[mode()] / kChunkBytes - 1)) << 4;

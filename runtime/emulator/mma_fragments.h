@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -111,7 +112,8 @@ void ReadA(const Warp& warp, const Instruction& in, unsigned first, T (&a)[kMmaR
   for (unsigned i = 0; i < 2 * K / kBlockColumns; ++i) {
     const auto* lanes = warp.In<std::uint32_t>(in, first + i);
     for (unsigned row = 0; row < kBlockRows; ++row) {
-      DecodeBlockRow<Element>(lanes + 4 * row, &a[row + i % 2 * kBlockRows][i / 2 * kBlockColumns]);
+      DecodeBlockRow<Element>(lanes + std::size_t{4} * row,
+                              &a[row + i % 2 * kBlockRows][i / 2 * kBlockColumns]);
     }
   }
 }
@@ -123,7 +125,7 @@ void ReadB(const Warp& warp, const Instruction& in, unsigned first, T (&b)[kMmaC
   for (unsigned i = 0; i < K / kBlockColumns; ++i) {
     const auto* lanes = warp.In<std::uint32_t>(in, first + i);
     for (unsigned column = 0; column < kMmaColumns; ++column) {
-      DecodeBlockRow<Element>(lanes + 4 * column, &b[column][i * kBlockColumns]);
+      DecodeBlockRow<Element>(lanes + std::size_t{4} * column, &b[column][i * kBlockColumns]);
     }
   }
 }

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 
 #include "runtime/emulator/float_formats.h"
@@ -116,7 +117,7 @@ void AddAligned(const WgmmaRow<K>& row, const WgmmaMatrix& b, unsigned column, f
   std::int16_t greatest[W];
   std::fill(std::begin(greatest), std::end(greatest), std::int16_t{2 * kNoExponent});
   for (unsigned k = 0; k < K; ++k) {
-    const std::int16_t* other = b.exponents.data() + k * b.lines + column;
+    const std::int16_t* other = b.exponents.data() + std::size_t{k} * b.lines + column;
     for (unsigned i = 0; i < W; ++i) {
       const auto exponent = static_cast<std::int16_t>(row.exponents[k] + other[i]);
       greatest[i] = std::max(greatest[i], exponent);
@@ -131,7 +132,7 @@ void AddAligned(const WgmmaRow<K>& row, const WgmmaMatrix& b, unsigned column, f
   }
   Term total[W] = {};
   for (unsigned k = 0; k < K; ++k) {
-    const float* other = b.values.data() + k * b.lines + column;
+    const float* other = b.values.data() + std::size_t{k} * b.lines + column;
     for (unsigned i = 0; i < W; ++i) {
       const Term product = static_cast<Term>(row.values[k]) * static_cast<Term>(other[i]);
       total[i] += static_cast<Term>(static_cast<std::int32_t>(product * scale[i]));
