@@ -51,6 +51,9 @@ struct ValueInfo {
   std::string name;  // without '%'; empty: numbered when printed
 };
 
+// CUDA C++ Programming Guide, technical specifications: more shared memory than this must be dynamic.
+inline constexpr std::int32_t kMaxStaticSharedBytes = 48 * 1024;
+
 // A kernel says what is computed per row or per (query, key) pair. An entry is a kernel that a
 // schedule has turned into what one thread does; backends print entries.
 struct Kernel {
@@ -68,7 +71,7 @@ struct Kernel {
   std::int32_t threads = 0;
   std::int32_t tile_rows = 0;
   std::int32_t tile_columns = 0;
-  std::int32_t shared_bytes = 0;
+  std::int32_t shared_bytes = 0;  // beyond kMaxStaticSharedBytes all of them are dynamic
 
   const Type& TypeOf(ValueId id) const { return values[static_cast<std::size_t>(id)].type; }
   ValueId NewValue(Type type, std::string value_name = {});

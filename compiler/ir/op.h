@@ -84,11 +84,13 @@ enum class AttributeKind : std::uint8_t {
   kRopePlace,
   kHalf,
   kMemory,
+  kMatrixUnit,
 };
 
 enum class RopeStyle : std::uint8_t { kNeox, kInterleaved };
 enum class RopePlace : std::uint8_t { kFirst, kLast };
 enum class Half : std::uint8_t { kBf16, kF16 };
+enum class MatrixUnit : std::uint8_t { kMma, kWgmma };
 enum class Memory : std::uint8_t { kU8, kU16, kI32, kI64, kF32 };
 
 struct AttributeRow {

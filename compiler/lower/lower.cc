@@ -26,6 +26,9 @@ constexpr Pass kPasses[] = {
 
 // What stands in the place of schedule_simt for kernels that fit (schedules.def).
 constexpr Pass kOtherSchedules[] = {
+    {"schedule_wgmma_s8", "logits of MXFP4 by tensor cores of warpgroups, as integers",
+     ScheduleWgmmaS8},
+    {"schedule_wgmma_e4m3", "logits of FP8 by tensor cores of warpgroups", ScheduleWgmmaE4m3},
     {"schedule_mma_s8", "logits of MXFP4 by tensor cores, as integers", ScheduleMmaS8},
     {"schedule_mma_f16", "logits of FP8 by tensor cores, as halves", ScheduleMmaF16},
 };

@@ -40,6 +40,8 @@ Status RunPass(ir::Module& module, const target::Target& target, std::string_vie
 Status ScheduleSimt(ir::Module& module, const target::Target& target);
 Status ScheduleMmaS8(ir::Module& module, const target::Target& target);
 Status ScheduleMmaF16(ir::Module& module, const target::Target& target);
+Status ScheduleWgmmaS8(ir::Module& module, const target::Target& target);
+Status ScheduleWgmmaE4m3(ir::Module& module, const target::Target& target);
 Status UseNativeConversions(ir::Module& module, const target::Target& target);
 Status ExpandConversions(ir::Module& module, const target::Target& target);
 Status Simplify(ir::Module& module, const target::Target& target);

@@ -13,7 +13,8 @@ namespace lijit::lower {
 namespace {
 
 constexpr ScheduleRow kSchedules[] = {
-#define SCHEDULE(name, pass, features, max_columns, doc) {name, pass, features, max_columns, doc},
+#define SCHEDULE(name, pass, features, max_columns, resident_blocks, doc) \
+  {name, pass, features, max_columns, resident_blocks, doc},
 #include "compiler/lower/schedules.def"
 };
 
@@ -42,7 +43,7 @@ std::string Problem(const ScheduleRow& row, const ir::Module& module,
   const std::string_view missing = MissingFeature(row.features, target);
   if (!missing.empty())
     return fmt::format("it needs {}, which {} does not have", missing, target.name);
-  return MmaProblem(row.name == "mma_s8" ? MmaKind::kS8 : MmaKind::kF16, module);
+  return MmaProblem(row.name, module);
 }
 
 }  // namespace

@@ -15,7 +15,8 @@ struct ScheduleRow {
   std::string_view name;
   std::string_view pass;
   std::string_view features;
-  int max_columns;  // that a block may do at a time; 0: one tile
+  int max_columns;      // that a block may do at a time; 0: one tile
+  int resident_blocks;  // of a multiprocessor, which share all work; 0: as many blocks as work
   std::string_view doc;
 };
 

@@ -17,12 +17,55 @@ using ir::Builder;
 using ir::Op;
 using ir::OpCode;
 
-constexpr int kMmaThreads = 128;
-constexpr int kKeysPerPass = 128;
-// Elements of queries in shared memory: as bytes or halves they take 32 KiB, which leaves room for
-// the weights below the 48 KiB of every target.
-constexpr int kSharedBytes = 32 * 1024;
-constexpr int kMaxRows = 4;
+// What the formats must be: MXFP4, whose sums are integers, or FP8.
+enum class Operand { kMxfp4, kFp8 };
+
+struct MmaSchedule {
+  std::string_view name;
+  ir::MatrixUnit unit;
+  Operand operand;
+  int element_bytes;  // of a decoded query element in shared memory
+};
+
+constexpr MmaSchedule kMmaSchedules[] = {
+    {"mma_s8", ir::MatrixUnit::kMma, Operand::kMxfp4, 1},
+    {"mma_f16", ir::MatrixUnit::kMma, Operand::kFp8, 2},
+    {"wgmma_s8", ir::MatrixUnit::kWgmma, Operand::kMxfp4, 1},
+    {"wgmma_e4m3", ir::MatrixUnit::kWgmma, Operand::kFp8, 1},
+};
+
+const MmaSchedule& ScheduleNamed(std::string_view name) {
+  const auto* row = std::find_if(std::begin(kMmaSchedules), std::end(kMmaSchedules),
+                                 [&](const MmaSchedule& s) { return s.name == name; });
+  LIJIT_CHECK(row != std::end(kMmaSchedules));
+  return *row;
+}
+
+// How a template uses a block; it says the same (templates/mma_logits.cu, wgmma_logits.cu).
+struct Block {
+  int threads;
+  int tile_columns;
+  int query_bytes;  // of decoded query rows that share a pass, at most
+  int max_rows;
+};
+
+constexpr Block BlockOf(ir::MatrixUnit unit) {
+  // Below the 48 KiB that every target has, with room for the weights; of wgmma, which holds two
+  // groups of rows, below the 227 KiB of sm_90a.
+  if (unit == ir::MatrixUnit::kMma) return {128, 128, 32 * 1024, 4};
+  return {5 * 128, 64, 64 * 1024, 8};
+}
+
+// What wgmma_logits.cu has in shared memory.
+constexpr int kWgmmaSharedBytes = 227 * 1024;
+constexpr int kStageKeys = 64;
+constexpr int kMaxStages = 16;
+constexpr int kWarpgroups = 4;  // which take stages in turn
+
+int StagesOf(int shared_bytes, int stage_bytes) {
+  return std::clamp(shared_bytes / stage_bytes / kWarpgroups * kWarpgroups, kWarpgroups,
+                    kMaxStages);
+}
 
 // A score that the template can compute: w summed with head(dot(q, k)), then finish.
 struct Score {
@@ -60,9 +103,9 @@ bool IsHomogeneous(const Score& score) {
   return score.head.empty() || (score.head.size() == 1 && score.head[0]->code == OpCode::kRelu);
 }
 
-std::string FormatProblem(MmaKind kind, const ir::Format& format) {
+std::string FormatProblem(Operand operand, const ir::Format& format) {
   const ir::ElementFormat& e = format.element;
-  if (kind == MmaKind::kS8) {
+  if (operand == Operand::kMxfp4) {
     const bool e2m1 = e.exponent == 2 && e.mantissa == 1 && e.bias == 1 &&
                       e.special == ir::Special::kNone && e.packing == ir::Packing::kLowFirst;
     const bool scaled = format.block_scale && format.block_scale->size == 32 &&
@@ -75,6 +118,14 @@ std::string FormatProblem(MmaKind kind, const ir::Format& format) {
       e.exponent == 4 && e.mantissa == 3 && e.bias == 7 && e.special == ir::Special::kNan;
   if (e4m3 && !format.block_scale && format.row_scale) return {};
   return fmt::format("@{} is not E4M3 with one f32 scale a row", format.name);
+}
+
+// Keys are read 8 or 16 bytes at a time.
+std::string LayoutProblem(const ir::Layout& layout, const ir::Format& format, int dim) {
+  const bool aligned = layout.ValueStride(format, dim) % 16 == 0 &&
+                       layout.ScaleBase(format, dim) % 16 == 0 && layout.tokens % 16 == 0;
+  if (aligned && layout.ScaleStride(format, dim) == 4) return {};
+  return "its layout does not keep values and scales of 16 tokens apart, at multiples of 16 bytes";
 }
 
 // Copies ops into a region; values outside of it are those of `known`.
@@ -100,24 +151,45 @@ class RegionCopy {
   std::vector<ir::ValueId> values_;
 };
 
-Status LowerMma(MmaKind kind, const ir::Module& module, const ir::Kernel& kernel,
+ir::Layout LayoutOf(const ir::Module& module, const ir::Kernel& kernel) {
+  // Gathered rows lie like a page of one token.
+  if (kernel.layout < 0) return {};
+  return module.layouts[static_cast<std::size_t>(kernel.layout)];
+}
+
+Status LowerMma(const MmaSchedule& schedule, const ir::Module& module, const ir::Kernel& kernel,
                 ir::Kernel& entry) {
   const ir::Type query = kernel.TypeOf(kernel.body.arguments[0]);
   const Score score = MatchScore(kernel);
-  const int element_bytes = kind == MmaKind::kS8 ? 1 : 2;
-  const int rows =
-      std::clamp(kSharedBytes / (query.heads * query.dim * element_bytes), 1, kMaxRows);
-  entry.threads = kMmaThreads;
+  const Block block = BlockOf(schedule.unit);
+  const int row_bytes = query.heads * query.dim * schedule.element_bytes;
+  // Decoding has few rows a request, and wants the shared memory for keys on their way.
+  const bool paged = kernel.kind == ir::KernelKind::kLogitsPaged;
+  const int most = paged ? std::min(block.max_rows, 4) : block.max_rows;
+  const int rows = std::clamp(block.query_bytes / row_bytes, 1, most);
+  entry.threads = block.threads;
   // Requests share no keys, so a block of paged rows may be as small as one row.
   entry.tile_rows = kernel.kind == ir::KernelKind::kLogitsPaged ? 1 : rows;
-  entry.tile_columns = kKeysPerPass;
+  entry.tile_columns = block.tile_columns;
+  std::vector<ir::Attribute> attributes = {
+      {ir::AttributeKey::kFormat, query.format},
+      {ir::AttributeKey::kHeads, query.heads},
+      {ir::AttributeKey::kDim, query.dim},
+      {ir::AttributeKey::kRows, rows},
+      {ir::AttributeKey::kUnit, static_cast<std::int64_t>(schedule.unit)}};
+  if (schedule.unit == ir::MatrixUnit::kWgmma) {
+    const ir::Format& format = module.FormatOf(query.format);
+    const int stage = kStageKeys * (query.dim * format.element.Bits() / 8 + 4);
+    // Weights, as they are and folded, and what else is held of two groups of rows.
+    const int others = 2 * rows * (query.heads * 12 + 256) + 4096;
+    const int stages = StagesOf(kWgmmaSharedBytes - 2 * rows * row_bytes - others, stage);
+    entry.shared_bytes = 2 * rows * row_bytes + others + stages * stage;
+    attributes.push_back({ir::AttributeKey::kStages, stages});
+  }
   Builder b(entry);
   const EntryParameters p(b, kernel.kind);
   b.TileScores(
-      {{ir::AttributeKey::kFormat, query.format},
-       {ir::AttributeKey::kHeads, query.heads},
-       {ir::AttributeKey::kDim, query.dim},
-       {ir::AttributeKey::kRows, rows}},
+      std::move(attributes),
       [&](ir::ValueId x) {
         RegionCopy copy(b, kernel);
         copy.Know(score.dot, x);
@@ -143,12 +215,12 @@ Status LowerMma(MmaKind kind, const ir::Module& module, const ir::Kernel& kernel
   return {};
 }
 
-Status ScheduleMma(MmaKind kind, ir::Module& module) {
+Status ScheduleMma(std::string_view name, ir::Module& module) {
   for (ir::Kernel& kernel : module.kernels) {
     const bool is_logits =
         kernel.kind == ir::KernelKind::kLogitsRagged || kernel.kind == ir::KernelKind::kLogitsPaged;
     if (kernel.is_entry || !is_logits) continue;
-    if (std::string problem = MmaProblem(kind, module); !problem.empty()) {
+    if (std::string problem = MmaProblem(name, module); !problem.empty()) {
       return Refused(fmt::format("tensor cores cannot do kernel @{}: {}", kernel.name, problem));
     }
     ir::Kernel entry;
@@ -157,7 +229,7 @@ Status ScheduleMma(MmaKind kind, ir::Module& module) {
     entry.layout = kernel.layout;
     entry.location = kernel.location;
     entry.is_entry = true;
-    LIJIT_TRY(LowerMma(kind, module, kernel, entry));
+    LIJIT_TRY(LowerMma(ScheduleNamed(name), module, kernel, entry));
     kernel = std::move(entry);
   }
   return {};
@@ -165,7 +237,8 @@ Status ScheduleMma(MmaKind kind, ir::Module& module) {
 
 }  // namespace
 
-std::string MmaProblem(MmaKind kind, const ir::Module& module) {
+std::string MmaProblem(std::string_view name, const ir::Module& module) {
+  const MmaSchedule& schedule = ScheduleNamed(name);
   for (const ir::Kernel& kernel : module.kernels) {
     if (kernel.kind != ir::KernelKind::kLogitsRagged &&
         kernel.kind != ir::KernelKind::kLogitsPaged) {
@@ -173,7 +246,7 @@ std::string MmaProblem(MmaKind kind, const ir::Module& module) {
     }
     const Score score = MatchScore(kernel);
     if (!score.problem.empty()) return score.problem;
-    if (kind == MmaKind::kS8 && !IsHomogeneous(score)) {
+    if (schedule.operand == Operand::kMxfp4 && !IsHomogeneous(score)) {
       return "between dot product and sum it has more than a relu, through which scales cannot be "
              "moved";
     }
@@ -181,20 +254,23 @@ std::string MmaProblem(MmaKind kind, const ir::Module& module) {
     if (query.dim != 64 && query.dim != 128) {
       return fmt::format("head_dim is 64 or 128 there, not {}", query.dim);
     }
-    if (std::string problem = FormatProblem(kind, module.FormatOf(query.format));
-        !problem.empty()) {
-      return problem;
+    const ir::Format& format = module.FormatOf(query.format);
+    for (std::string problem :
+         {FormatProblem(schedule.operand, format),
+          kernel.layout < 0 ? std::string()
+                            : LayoutProblem(LayoutOf(module, kernel), format, query.dim)}) {
+      if (!problem.empty()) return problem;
     }
   }
   return {};
 }
 
-Status ScheduleMmaS8(ir::Module& module, const target::Target&) {
-  return ScheduleMma(MmaKind::kS8, module);
-}
-
-Status ScheduleMmaF16(ir::Module& module, const target::Target&) {
-  return ScheduleMma(MmaKind::kF16, module);
-}
+#define LIJIT_MMA_PASS(function, name) \
+  Status function(ir::Module& module, const target::Target&) { return ScheduleMma(name, module); }
+LIJIT_MMA_PASS(ScheduleMmaS8, "mma_s8")
+LIJIT_MMA_PASS(ScheduleMmaF16, "mma_f16")
+LIJIT_MMA_PASS(ScheduleWgmmaS8, "wgmma_s8")
+LIJIT_MMA_PASS(ScheduleWgmmaE4m3, "wgmma_e4m3")
+#undef LIJIT_MMA_PASS
 
 }  // namespace lijit::lower

@@ -90,7 +90,8 @@ cache::Key KernelRequest::key() const {
 }
 
 std::string LaunchInfo::ToText() const {
-  return fmt::format("threads {} tile {} {}\n", threads, tile_rows, tile_columns);
+  return fmt::format("threads {} tile {} {} shared {}\n", threads, tile_rows, tile_columns,
+                     dynamic_shared_bytes);
 }
 
 Result<LaunchInfo> LaunchInfo::FromText(std::string_view text) {
@@ -103,8 +104,9 @@ Result<LaunchInfo> LaunchInfo::FromText(std::string_view text) {
     return error == std::errc();
   };
   if (take("threads ", info.threads) && take(" tile ", info.tile_rows) &&
-      take(" ", info.tile_columns) && text.starts_with('\n') && info.threads >= 32 &&
-      info.threads <= 1024 && info.tile_rows >= 1 && info.tile_columns >= 1) {
+      take(" ", info.tile_columns) && take(" shared ", info.dynamic_shared_bytes) &&
+      text.starts_with('\n') && info.threads >= 32 && info.threads <= 1024 && info.tile_rows >= 1 &&
+      info.tile_columns >= 1 && info.dynamic_shared_bytes >= 0) {
     return info;
   }
   return Damaged("the entry does not say how its kernel is launched");
@@ -122,7 +124,9 @@ Result<cache::Entry> CompileKernel(const KernelRequest& request) {
   LIJIT_ASSIGN(const CompileJob job, JobFor(request, lowered));
   LIJIT_ASSIGN(Compilation compilation, Compile(job));
   const ir::Kernel& kernel = lowered.kernels[0];
-  const LaunchInfo launch{kernel.threads, kernel.tile_rows, kernel.tile_columns};
+  const LaunchInfo launch{
+      kernel.threads, kernel.tile_rows, kernel.tile_columns,
+      kernel.shared_bytes > ir::kMaxStaticSharedBytes ? kernel.shared_bytes : 0};
   cache::Entry entry;
   entry.kind = compilation.kind;
   entry.target = request.target_name;

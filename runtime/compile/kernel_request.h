@@ -29,8 +29,9 @@ struct LaunchInfo {
   int threads = 0;
   int tile_rows = 0;
   int tile_columns = 0;
+  int dynamic_shared_bytes = 0;
 
-  std::string ToText() const;  // "threads 128 tile 1 128\n"
+  std::string ToText() const;  // "threads 128 tile 1 128 shared 0\n"
   static Result<LaunchInfo> FromText(std::string_view text);
 };
 

@@ -73,9 +73,12 @@ Status Launcher::LaunchBlock(ir::KernelKind kind, std::int64_t rows, std::int64_
   // The product may be beyond 64 bits; the grid is not.
   const std::int64_t tiles =
       row_tiles > kMaxGrid / column_tiles ? kMaxGrid : row_tiles * column_tiles;
+  const std::int64_t resident = std::int64_t{WayOf(kind).schedule.resident_blocks} *
+                                std::max(runtime_->device().info().multiprocessors, 1);
   LaunchShape shape;
-  shape.grid[0] = static_cast<std::uint32_t>(std::min(tiles, kMaxGrid));
+  shape.grid[0] = static_cast<std::uint32_t>(std::min(tiles, resident > 0 ? resident : kMaxGrid));
   shape.block[0] = static_cast<std::uint32_t>(loaded.launch.threads);
+  shape.dynamic_shared_bytes = static_cast<std::uint32_t>(loaded.launch.dynamic_shared_bytes);
   return runtime_->device().Launch(loaded.handle, shape, parameters, stream);
 }
 

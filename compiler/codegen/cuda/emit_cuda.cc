@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "compiler/codegen/cuda/templates.h"
+#include "compiler/codegen/cuda/wgmma_text.h"
 #include "compiler/support/float_text.h"
 #include "compiler/support/text_writer.h"
 
@@ -109,6 +110,9 @@ bool Matches(OperandType wanted, const ir::Type& type) {
   return true;
 }
 
+// Heads of several rows that one wgmma multiplies, at most: 32 accumulator registers a thread.
+constexpr int kWgmmaColumns = 64;
+
 class CudaPrinter {
  public:
   CudaPrinter(const ir::Module& module, const ir::Kernel& kernel)
@@ -132,7 +136,9 @@ class CudaPrinter {
     body_.Format("extern \"C\" __global__ void __launch_bounds__({}) {}(", kernel_.threads,
                  kernel_.name);
     body_.Format("    {}) {{", parameters);
-    if (kernel_.shared_bytes > 0) {
+    if (kernel_.shared_bytes > ir::kMaxStaticSharedBytes) {
+      body_.Line("  extern __shared__ __align__(1024) unsigned char shared[];");
+    } else if (kernel_.shared_bytes > 0) {
       body_.Format("  __shared__ __align__(16) unsigned char shared[{}];", kernel_.shared_bytes);
     }
     PrintBlock(kernel_.body, {});
@@ -294,7 +300,7 @@ class CudaPrinter {
     body_.Format("{}({}, {}, {});", function, Name(op.operands[0]), low, high);
   }
 
-  // What the template reads (templates/mma_logits.cu, head), and the template.
+  // What the templates read (templates/logits_common.cu, head), and they themselves.
   void PrintTemplate(const Op& op) {
     const ir::Format& format =
         module_.FormatOf(static_cast<ir::FormatId>(op.Get(AttributeKey::kFormat)));
@@ -304,7 +310,9 @@ class CudaPrinter {
     const ir::Layout layout =
         paged ? module_.layouts[static_cast<std::size_t>(kernel_.layout)] : ir::Layout{};
     body_.Format("#define LIJIT_PAGED {}", paged ? 1 : 0);
-    body_.Format("#define LIJIT_S8 {}", format.element.Bits() == 4 ? 1 : 0);
+    const bool s8 = format.element.Bits() == 4;
+    body_.Format("#define LIJIT_S8 {}", s8 ? 1 : 0);
+    body_.Format("#define LIJIT_RELU {}", IsRelu(op.regions[0]) ? 1 : 0);
     body_.Format("constexpr int kHeads = {};", op.Get(AttributeKey::kHeads));
     body_.Format("constexpr int kDim = {};", dim);
     body_.Format("constexpr int kRows = {};", op.Get(AttributeKey::kRows));
@@ -325,8 +333,39 @@ class CudaPrinter {
     body_.Line("};");
     PrintFunction("head_value", op.regions[0]);
     PrintFunction("finish", op.regions[1]);
+    const bool wgmma =
+        static_cast<ir::MatrixUnit>(op.Get(AttributeKey::kUnit)) == ir::MatrixUnit::kWgmma;
+    PrintFile("logits_common.cu");
+    PrintFile(s8 ? "operands_s8.cu" : wgmma ? "operands_e4m3.cu" : "operands_f16.cu");
+    if (wgmma) PrintWgmma(op, s8);
+    PrintFile(wgmma ? "wgmma_logits.cu" : "mma_logits.cu");
+  }
+
+  // head_value(x) = max(x, 0).
+  static bool IsRelu(const ir::Block& head) {
+    return head.ops.size() == 2 && head.ops[0].code == OpCode::kRelu &&
+           head.ops[1].operands == head.ops[0].results;
+  }
+
+  void PrintWgmma(const Op& op, bool s8) {
+    const auto heads = static_cast<int>(op.Get(AttributeKey::kHeads));
+    const auto rows = static_cast<int>(op.Get(AttributeKey::kRows));
+    // Requests may have one row each; of ragged rows two such accumulators are used in turn.
+    const int together =
+        kernel_.layout >= 0 ? 1 : std::clamp(kWgmmaColumns / heads, 1, std::max(rows / 2, 1));
+    body_.Format("constexpr int kMmaRows = {};", together);
+    body_.Format("constexpr int kStages = {};", op.Get(AttributeKey::kStages));
+    body_.Format("constexpr int kSharedBytes = {};", kernel_.shared_bytes);
+    body_.Line(WgmmaText(s8 ? WgmmaType::kS8 : WgmmaType::kE4m3, together * heads));
+  }
+
+  void PrintFile(std::string_view name) {
+    const std::span<const EmbeddedFile> files = Templates();
+    const auto file = std::find_if(files.begin(), files.end(),
+                                   [&](const EmbeddedFile& f) { return f.name == name; });
+    LIJIT_CHECK(file != files.end());
     body_.Line();
-    body_.Line(Templates()[0].text);
+    body_.Line(file->text);
   }
 
   // A region of f32 arguments and one f32 result as a function.
