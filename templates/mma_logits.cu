@@ -29,6 +29,7 @@ struct Shared {
   // B fragments: both registers of two steps in one 16-byte load a lane.
   uint4 query[kRows][kHeadTiles][kSteps / 2][32];
   float2 weight[kRows][kHeads / 2];  // what a sum is multiplied with
+  Bounds bounds[kRows];              // valid columns
 #if LIJIT_S8
   float2 plain_weight[kRows][kHeads / 2];          // the same without a folded exponent
   unsigned char exponent[kRows][kHeads][kBlocks];  // of each block of the query as it is held
@@ -245,7 +246,6 @@ __device__ __forceinline__ float reduce_quad(const float (&sum)[kTiles][2], int 
 __device__ __forceinline__ void score_keys(const Parameters& p, const Shared& shared,
                                            long long request, long long first_row, int rows,
                                            long long first, long long end,
-                                           const Bounds (&bounds)[kRows],
                                            const Quarter (&raw)[kTiles][2]) {
   const int lane = threadIdx.x % 32;
   const int l4 = lane % 4;
@@ -273,7 +273,8 @@ __device__ __forceinline__ void score_keys(const Parameters& p, const Shared& sh
     float sum[kTiles][2] = {};
     float factor = 1.0f;
     float row_scale = 1.0f;
-    const bool is_valid = tile.exists && column >= bounds[r].begin && column < bounds[r].end;
+    const Bounds bounds = shared.bounds[r];
+    const bool is_valid = tile.exists && column >= bounds.begin && column < bounds.end;
 #if LIJIT_S8
     if (keys_fold && shared.folds[r] != 0) {
       score_row(shared, r, keys, sum);
@@ -317,27 +318,26 @@ __device__ __forceinline__ void score(const Parameters& p) {
     const int rows = static_cast<int>(min(row_count(p) - j, static_cast<long long>(kRows)));
     const long long first_row = request * row_count(p) + j;
 
-    Bounds bounds[kRows];
+    __syncthreads();  // the previous item's rows are no longer read
+    if (threadIdx.x < kRows) {
+      const bool is_row = static_cast<int>(threadIdx.x) < rows;
+      shared.bounds[threadIdx.x] = is_row ? row_bounds(p, request, j + threadIdx.x) : Bounds{0, 0};
+#if LIJIT_S8
+      shared.folds[threadIdx.x] = 1;
+#endif
+    }
+    __syncthreads();
     long long begin = last_column;
     long long end = first_column;
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {
-      bounds[r] = r < rows ? row_bounds(p, request, j + r) : Bounds{0, 0};
-      if (bounds[r].begin < bounds[r].end) {
-        begin = min(begin, static_cast<long long>(bounds[r].begin));
-        end = max(end, min(static_cast<long long>(bounds[r].end), last_column));
-      }
+      const Bounds bounds = shared.bounds[r];
+      if (bounds.begin >= bounds.end) continue;
+      begin = min(begin, static_cast<long long>(bounds.begin));
+      end = max(end, min(static_cast<long long>(bounds.end), last_column));
     }
-
-    if (begin < end) {
-      __syncthreads();  // the previous item's queries are no longer read
-#if LIJIT_S8
-      if (threadIdx.x < kRows) shared.folds[threadIdx.x] = 1;
-      __syncthreads();
-#endif
-      share_queries(p, first_row, rows, shared);
-      __syncthreads();
-    }
+    if (begin < end) share_queries(p, first_row, rows, shared);
+    __syncthreads();
     const long long from = first_column + warp * kTiles * 16;
     Quarter raw[kTiles][2];
     load_keys(p, request, from, end, raw);
@@ -345,7 +345,7 @@ __device__ __forceinline__ void score(const Parameters& p) {
       Quarter next[kTiles][2];
       load_keys(p, request, first + kKeysPerPass, end, next);
       if (first < end && first + kTiles * 16 > begin) {
-        score_keys(p, shared, request, first_row, rows, first, end, bounds, raw);
+        score_keys(p, shared, request, first_row, rows, first, end, raw);
       } else if (p.keep_tail == 0) {
         const long long column = first + threadIdx.x % 32;
         for (int r = 0; r < rows; ++r) {

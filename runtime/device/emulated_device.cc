@@ -58,7 +58,7 @@ class EmulatedDevice final : public Device {
     info_.name = fmt::format("emulated {}", target.name);
     info_.target = target.name;
     info_.compute_capability = target.capability;
-    info_.multiprocessors = 1;
+    info_.multiprocessors = 3;  // so that blocks which share all work have several parts of it
     options_.host_threads = options.host_threads;
     options_.step_limit = options.step_limit;
     options_.max_shared_bytes = target.max_shared_bytes_per_block;

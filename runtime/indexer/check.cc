@@ -9,6 +9,7 @@ namespace lijit::runtime {
 namespace {
 
 constexpr std::int64_t kPageAlignment = 64;
+constexpr int kCodeAlignment = 16;
 constexpr std::int64_t kMaxExtent = std::int64_t{1} << 59;  // elements of up to 8 bytes
 
 std::string RuleText(const TensorRule& rule) {
@@ -81,8 +82,8 @@ Status CheckTensor(const Tensor& tensor, const TensorRule& rule) {
   }
   LIJIT_TRY(CheckSizes(tensor, rule));
   LIJIT_TRY(CheckStrides(tensor, rule));
-  // Rows of codes are read as 32-bit words.
-  const int alignment = tensor.dtype == DType::kU8 ? 4 : DTypeBytes(tensor.dtype);
+  // Codes and their scales are read and copied 16 bytes at a time.
+  const int alignment = tensor.dtype == DType::kU8 ? kCodeAlignment : DTypeBytes(tensor.dtype);
   if (tensor.elements() > 0 && tensor.data == 0) {
     return InvalidArgument(fmt::format("{} is {} at the null address", rule.name, tensor.ToText()));
   }
@@ -117,11 +118,11 @@ Status CheckPool(const CachePool& pool, std::string_view format, std::int64_t pa
     return InvalidArgument(
         fmt::format("pool has {} pages; accepted are 0 or more", pool.page_count));
   }
-  if (pool.page_stride < page_bytes || pool.page_stride % 4 != 0) {
+  if (pool.page_stride < page_bytes || pool.page_stride % kCodeAlignment != 0) {
     return InvalidArgument(
-        fmt::format("pool has page_stride {}; accepted are multiples of 4 from "
+        fmt::format("pool has page_stride {}; accepted are multiples of {} from "
                     "{} bytes, which a page takes",
-                    pool.page_stride, page_bytes));
+                    pool.page_stride, kCodeAlignment, page_bytes));
   }
   // Addresses are 64 bits, and the last page must end below 2^63.
   if (pool.page_count > 0 && pool.page_stride > (std::int64_t{1} << 62) / pool.page_count) {

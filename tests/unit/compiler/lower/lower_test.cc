@@ -38,7 +38,8 @@ TEST(Passes, UnknownOnesAreNamedWithTheKnown) {
   EXPECT_EQ(status.error().code, ErrorCode::kInvalidArgument);
   EXPECT_EQ(status.error().message,
             "there is no pass 'vectorize'; there are schedule_simt native_conversions "
-            "expand_conversions simplify schedule_mma_s8 schedule_mma_f16");
+            "expand_conversions simplify schedule_wgmma_s8 schedule_wgmma_e4m3 schedule_mma_s8 "
+            "schedule_mma_f16");
 }
 
 TEST(Passes, RunAgainChangeNothing) {
@@ -103,9 +104,10 @@ TEST(Schedules, AutoTakesTheFirstThatFits) {
     const auto name = [&](std::string_view format, std::string_view kernel) {
       return ScheduleFor("auto", KernelOf(format, kernel), target).value().name;
     };
-    EXPECT_EQ(name("mxfp4", "logits_paged"), "mma_s8") << target.name;
-    EXPECT_EQ(name("mxfp4", "logits_ragged"), "mma_s8") << target.name;
-    EXPECT_EQ(name("fp8_e4m3", "logits_paged"), "mma_f16") << target.name;
+    const bool wgmma = target.name == "sm_90a";
+    EXPECT_EQ(name("mxfp4", "logits_paged"), wgmma ? "wgmma_s8" : "mma_s8") << target.name;
+    EXPECT_EQ(name("mxfp4", "logits_ragged"), wgmma ? "wgmma_s8" : "mma_s8") << target.name;
+    EXPECT_EQ(name("fp8_e4m3", "logits_paged"), wgmma ? "wgmma_e4m3" : "mma_f16") << target.name;
     EXPECT_EQ(name("bf16", "logits_paged"), "simt") << target.name;
     EXPECT_EQ(name("mxfp4", "write_cache"), "simt") << target.name;
     EXPECT_EQ(name("mxfp4", "top_k"), "simt") << target.name;
