@@ -20,7 +20,7 @@ constexpr int kThreads = kMathThreads + 128;  // the last warpgroup brings tiles
 constexpr int kMathRegisters = 112;
 constexpr int kProducerRegisters = 32;
 constexpr int kTileKeys = 64;
-constexpr int kLaneHeads = kHeads / 4;  // of one query row
+constexpr int kLaneHeads = kHeads / 4;                                          // of one query row
 constexpr int kLaneStride = kLaneHeads % 4 == 0 ? kLaneHeads + 4 : kLaneHeads;  // no bank twice
 
 constexpr int kQueryBytes = kHeads * kDim;
@@ -37,8 +37,8 @@ struct Stage {
   unsigned char scales[kTileKeys * kScaleBytes];
 };
 
-// What the producer put into a stage: keys 0 .. count - 1, without pieces that lie nowhere. An inner
-// tile has all keys, and all are valid in all rows of its group.
+// What the producer put into a stage: keys 0 .. count - 1, without pieces that lie nowhere. An
+// inner tile has all keys, and all are valid in all rows of its group.
 struct __align__(4) Contents {
   unsigned short count;
   unsigned char pieces, inner;
@@ -230,8 +230,7 @@ __device__ __forceinline__ Group find_rows(const Parameters& p, int index) {
   Group g;
   g.request = LIJIT_PAGED ? index / per_request : 0;
   g.first_of_request = (index - g.request * per_request) * kRows;
-  g.rows = static_cast<int>(
-      min(row_count(p) - g.first_of_request, static_cast<long long>(kRows)));
+  g.rows = static_cast<int>(min(row_count(p) - g.first_of_request, static_cast<long long>(kRows)));
   g.first_row = g.request * row_count(p) + g.first_of_request;
   g.begin = 0x7fffffff;
   g.end = 0;
@@ -353,8 +352,8 @@ __device__ __forceinline__ Part next_part(const Parameters& p, Walk& walk) {
   while (walk.left > 0 && part.count == 0) {
     part.group = find_group(p, walk.index++);
     part.first = part.group.first_tile() + walk.tile;
-    part.count = static_cast<int>(
-        min(static_cast<long long>(part.group.tiles() - walk.tile), walk.left));
+    part.count =
+        static_cast<int>(min(static_cast<long long>(part.group.tiles() - walk.tile), walk.left));
     walk.tile = 0;
     walk.left -= part.count;
   }
@@ -389,8 +388,8 @@ __device__ __forceinline__ Pieces find_pieces(const Parameters& p, const Group& 
   }
   t.contents.count = static_cast<unsigned short>(count);
   t.contents.pieces = static_cast<unsigned char>(pieces);
-  t.contents.inner = is_whole(t.contents) && column >= g.inner_begin &&
-                     column + kTileKeys <= g.inner_end;
+  t.contents.inner =
+      is_whole(t.contents) && column >= g.inner_begin && column + kTileKeys <= g.inner_end;
   return t;
 }
 
@@ -679,9 +678,8 @@ __device__ __forceinline__ void start_rows(unsigned int b, const Keys& keys, Til
 
 // The logits of all rows with a tile of keys: write(row, where it is in the output, logit).
 template <typename Write>
-__device__ __forceinline__ void score_rows(const Parameters& p, const Scoring& g,
-                                           const Lane& lane, const Keys& keys, float* out,
-                                           Write&& write) {
+__device__ __forceinline__ void score_rows(const Parameters& p, const Scoring& g, const Lane& lane,
+                                           const Keys& keys, float* out, Write&& write) {
   unsigned int b = g.description;
   unsigned int weights = g.weights;
   int r = 0;
@@ -737,9 +735,8 @@ __device__ __forceinline__ void write_edge(const Parameters& p, const Bounds& bo
 #if LIJIT_S8
 // The sum of row `r` block by block: warp-level products in which the lanes that own other blocks
 // than the one at hand give zeros.
-__device__ __forceinline__ void add_heads_by_blocks(const Queries& q,
-                                                    const unsigned char* query, int r,
-                                                    const Quarter (&raw)[2], const Lane& own,
+__device__ __forceinline__ void add_heads_by_blocks(const Queries& q, const unsigned char* query,
+                                                    int r, const Quarter (&raw)[2], const Lane& own,
                                                     float (&sum)[2]) {
   const int lane = threadIdx.x % 32;
   const int l4 = own.quarter;
@@ -834,8 +831,8 @@ __device__ __forceinline__ Place find_place(Shared& shared, int warpgroup) {
 
 // A tile whose keys are all there and valid in all rows: what nearly all are.
 __device__ __forceinline__ void score_inner(const Parameters& p, const Shared& shared,
-                                            const Scoring& g, const Lane& lane,
-                                            const Place& place, int column) {
+                                            const Scoring& g, const Lane& lane, const Place& place,
+                                            int column) {
   const unsigned int stage = place.stages + place.ring.index * static_cast<int>(sizeof(Stage));
   const unsigned int empty = place.empty + place.ring.index * 8;
   float* out = g.out + column;
@@ -869,8 +866,8 @@ __device__ __forceinline__ void score_inner(const Parameters& p, const Shared& s
 }
 
 __device__ __forceinline__ void score_edge(const Parameters& p, const Shared& shared,
-                                           const Scoring& g, const Lane& lane,
-                                           const Place& place, int column) {
+                                           const Scoring& g, const Lane& lane, const Place& place,
+                                           int column) {
   const Stage& stage = shared.stages[place.ring.index];
   const Contents contents = shared.contents[place.ring.index];
   const Queries& q = shared.queries[g.slot];
@@ -964,10 +961,12 @@ __device__ __forceinline__ void fill_outside(const Parameters& p) {
   }
 }
 
-__device__ __forceinline__ void score(const Parameters& p) {
-  extern __shared__ __align__(1024) unsigned char shared_bytes[];
+__device__ __forceinline__ void score(const Parameters& p, unsigned char* shared_bytes) {
   Shared& shared = *reinterpret_cast<Shared*>(shared_bytes);
   if (threadIdx.x == 0) {
+    // Of a block without a share nobody says where that begins.
+    shared.start_group = 0;
+    shared.start_tile = 0;
     for (int i = 0; i < kStages; ++i) {
       init_barrier(shared.full[i], 1);
       init_barrier(shared.empty[i], 4);  // one arrival of each warp of a warpgroup

@@ -13,8 +13,8 @@ namespace lijit::lower {
 namespace {
 
 constexpr ScheduleRow kSchedules[] = {
-#define SCHEDULE(name, pass, features, max_columns, resident_blocks, doc) \
-  {name, pass, features, max_columns, resident_blocks, doc},
+#define SCHEDULE(name, pass, features, max_columns, resident_blocks, code_alignment, doc) \
+  {name, pass, features, max_columns, resident_blocks, code_alignment, doc},
 #include "compiler/lower/schedules.def"
 };
 

@@ -17,6 +17,7 @@ struct ScheduleRow {
   std::string_view features;
   int max_columns;      // that a block may do at a time; 0: one tile
   int resident_blocks;  // of a multiprocessor, which share all work; 0: as many blocks as work
+  int code_alignment;   // of rows of codes in memory, in bytes
   std::string_view doc;
 };
 

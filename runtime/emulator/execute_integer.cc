@@ -91,6 +91,17 @@ struct ExtremeRelu {
   }
 };
 
+template <bool kSigned, bool kMax>
+struct ExtremeOfHalves {
+  static std::uint32_t Apply(std::uint32_t a, std::uint32_t b) {
+    using One = Extreme<kSigned, kMax>;
+    const auto low = One::Apply(static_cast<std::uint16_t>(a), static_cast<std::uint16_t>(b));
+    const auto high =
+        One::Apply(static_cast<std::uint16_t>(a >> 16), static_cast<std::uint16_t>(b >> 16));
+    return static_cast<std::uint32_t>(high) << 16 | low;
+  }
+};
+
 template <bool kSigned>
 struct SumOfAbsoluteDifferences {
   template <typename T>
@@ -108,6 +119,8 @@ void DecodeExtreme(InstructionBuilder& b) {
     if (type != Type::kS32) b.Fail("'.relu' is for .s32 only");
     return ThreeOperands(b, type, Binary32<ExtremeRelu<kMax>>());
   }
+  if (type == Type::kU16x2) return ThreeOperands(b, type, Binary32<ExtremeOfHalves<false, kMax>>());
+  if (type == Type::kS16x2) return ThreeOperands(b, type, Binary32<ExtremeOfHalves<true, kMax>>());
   ThreeOperands(b, type, BinaryBySign<Extreme<false, kMax>, Extreme<true, kMax>>(type));
 }
 

@@ -17,6 +17,7 @@ constexpr TypeSet kInt16 = SetOf(Type::kU16, Type::kS16);
 constexpr TypeSet kInt32 = SetOf(Type::kU32, Type::kS32);
 constexpr TypeSet kInt64 = SetOf(Type::kU64, Type::kS64);
 constexpr TypeSet kInts = kInt16 | kInt32 | kInt64;
+constexpr TypeSet kInt16x2 = SetOf(Type::kU16x2, Type::kS16x2);
 constexpr TypeSet kBits3264 = SetOf(Type::kB32, Type::kB64);
 constexpr TypeSet kBits = SetOf(Type::kB16) | kBits3264;
 constexpr TypeSet kFloats = SetOf(Type::kF32, Type::kF64);

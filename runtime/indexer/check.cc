@@ -3,13 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 
 namespace lijit::runtime {
 namespace {
 
 constexpr std::int64_t kPageAlignment = 64;
-constexpr int kCodeAlignment = 16;
 constexpr std::int64_t kMaxExtent = std::int64_t{1} << 59;  // elements of up to 8 bytes
 
 std::string RuleText(const TensorRule& rule) {
@@ -82,8 +82,8 @@ Status CheckTensor(const Tensor& tensor, const TensorRule& rule) {
   }
   LIJIT_TRY(CheckSizes(tensor, rule));
   LIJIT_TRY(CheckStrides(tensor, rule));
-  // Codes and their scales are read and copied 16 bytes at a time.
-  const int alignment = tensor.dtype == DType::kU8 ? kCodeAlignment : DTypeBytes(tensor.dtype);
+  const int own = tensor.dtype == DType::kU8 ? kWordAlignment : DTypeBytes(tensor.dtype);
+  const int alignment = std::max(own, rule.alignment);
   if (tensor.elements() > 0 && tensor.data == 0) {
     return InvalidArgument(fmt::format("{} is {} at the null address", rule.name, tensor.ToText()));
   }
@@ -107,7 +107,8 @@ Status CheckAbsent(const Tensor& tensor, std::string_view name, std::string_view
   return InvalidArgument(fmt::format("{} is {}; none is accepted: {}", name, tensor.ToText(), why));
 }
 
-Status CheckPool(const CachePool& pool, std::string_view format, std::int64_t page_bytes) {
+Status CheckPool(const CachePool& pool, std::string_view format, std::int64_t page_bytes,
+                 int alignment) {
   if (pool.format != format) {
     return InvalidArgument(
         fmt::format("pool was written as '{}'; this indexer reads and writes "
@@ -118,11 +119,11 @@ Status CheckPool(const CachePool& pool, std::string_view format, std::int64_t pa
     return InvalidArgument(
         fmt::format("pool has {} pages; accepted are 0 or more", pool.page_count));
   }
-  if (pool.page_stride < page_bytes || pool.page_stride % kCodeAlignment != 0) {
+  if (pool.page_stride < page_bytes || pool.page_stride % alignment != 0) {
     return InvalidArgument(
         fmt::format("pool has page_stride {}; accepted are multiples of {} from "
                     "{} bytes, which a page takes",
-                    pool.page_stride, kCodeAlignment, page_bytes));
+                    pool.page_stride, alignment, page_bytes));
   }
   // Addresses are 64 bits, and the last page must end below 2^63.
   if (pool.page_count > 0 && pool.page_stride > (std::int64_t{1} << 62) / pool.page_count) {

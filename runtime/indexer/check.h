@@ -15,6 +15,8 @@ namespace lijit::runtime {
 // A size that may be anything from 0.
 inline constexpr std::int64_t kAnySize = -1;
 inline constexpr std::int64_t kMaxSize = std::int64_t{1} << 40;
+// Of codes, which are read as words of 32 bits by every kernel; some schedules ask for more.
+inline constexpr int kWordAlignment = 4;
 
 // What a tensor must be. Strides of dimensions before the last `contiguous` ones may be anything
 // from 0; dimensions of one element, and tensors of none, may have any stride. No size is above
@@ -24,6 +26,7 @@ struct TensorRule {
   DType dtype;
   std::initializer_list<std::int64_t> shape;
   int contiguous = 1;  // how many of the last dimensions are contiguous
+  int alignment = 0;   // of the address; 0: an element's, of u8 4
 };
 Status CheckTensor(const Tensor& tensor, const TensorRule& rule);
 
@@ -33,7 +36,9 @@ Status CheckOutputRows(const Tensor& tensor, const TensorRule& rule);
 // A tensor that has to be absent, since the format does not store it.
 Status CheckAbsent(const Tensor& tensor, std::string_view name, std::string_view why);
 
-Status CheckPool(const CachePool& pool, std::string_view format, std::int64_t page_bytes);
+// `alignment`: of which page_stride is a multiple.
+Status CheckPool(const CachePool& pool, std::string_view format, std::int64_t page_bytes,
+                 int alignment = kWordAlignment);
 
 Status CheckRange(std::string_view name, std::int64_t value, std::int64_t low, std::int64_t high);
 

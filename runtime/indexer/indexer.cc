@@ -206,13 +206,16 @@ Status Indexer::LogitsRagged(const LogitsRaggedArguments& a, Stream stream) {
   const std::int64_t rows = Size(a.q_values, 0);
   const std::int64_t keys = Size(a.k_values, 0);
   const std::int64_t width = Size(a.out, 1);
-  LIJIT_TRY(
-      CheckTensor(a.q_values, {"q_values", DType::kU8, {kAnySize, m.heads(), m.value_bytes()}, 3}));
+  const int aligned = m.launcher.code_alignment(KernelKind::kLogitsRagged);
+  LIJIT_TRY(CheckTensor(
+      a.q_values, {"q_values", DType::kU8, {kAnySize, m.heads(), m.value_bytes()}, 3, aligned}));
   LIJIT_TRY(m.CheckScales(a.q_scales,
                           {"q_scales", DType::kU8, {rows, m.heads(), m.query_scale_bytes()}, 3},
                           m.query_scale_bytes()));
-  LIJIT_TRY(CheckTensor(a.k_values, {"k_values", DType::kU8, {kAnySize, m.value_bytes()}, 2}));
-  LIJIT_TRY(m.CheckScales(a.k_scales, {"k_scales", DType::kU8, {keys, m.key_scale_bytes()}, 2},
+  LIJIT_TRY(
+      CheckTensor(a.k_values, {"k_values", DType::kU8, {kAnySize, m.value_bytes()}, 2, aligned}));
+  LIJIT_TRY(m.CheckScales(a.k_scales,
+                          {"k_scales", DType::kU8, {keys, m.key_scale_bytes()}, 2, aligned},
                           m.key_scale_bytes()));
   LIJIT_TRY(CheckTensor(a.weights, {"weights", DType::kF32, {rows, m.heads()}}));
   LIJIT_TRY(CheckTensor(a.starts, {"starts", DType::kI32, {rows}}));
@@ -246,13 +249,15 @@ Status Indexer::LogitsPaged(const LogitsPagedArguments& a, Stream stream) {
   const std::int64_t batch = Size(a.q_values, 0);
   const std::int64_t next_n = Size(a.q_values, 1);
   const std::int64_t width = Size(a.out, 1);
+  const int aligned = m.launcher.code_alignment(KernelKind::kLogitsPaged);
   LIJIT_TRY(CheckTensor(
-      a.q_values, {"q_values", DType::kU8, {kAnySize, kAnySize, m.heads(), m.value_bytes()}, 4}));
+      a.q_values,
+      {"q_values", DType::kU8, {kAnySize, kAnySize, m.heads(), m.value_bytes()}, 4, aligned}));
   LIJIT_TRY(CheckRange("next_n", next_n, 1, kMaxNextN));
   LIJIT_TRY(m.CheckScales(
       a.q_scales, {"q_scales", DType::kU8, {batch, next_n, m.heads(), m.query_scale_bytes()}, 4},
       m.query_scale_bytes()));
-  LIJIT_TRY(CheckPool(a.pool, m.config.format, m.page_bytes()));
+  LIJIT_TRY(CheckPool(a.pool, m.config.format, m.page_bytes(), aligned));
   LIJIT_TRY(CheckTensor(a.block_table, {"block_table", DType::kI32, {batch, kAnySize}}));
   LIJIT_TRY(m.CheckLengths(a.context_lens, "context_lens", batch, next_n, a.ratio));
   LIJIT_TRY(CheckTensor(a.weights, {"weights", DType::kF32, {batch * next_n, m.heads()}}));

@@ -47,6 +47,9 @@ class Launcher {
                        stream);
   }
 
+  // Of rows of codes in memory, as the kind's schedule reads them.
+  int code_alignment(ir::KernelKind kind) const { return WayOf(kind).schedule.code_alignment; }
+
   std::vector<cache::Event> events() const;
   const KernelModules& modules() const { return modules_; }
   // Those of the scores, which the other kernels need not share.

@@ -4,6 +4,10 @@
 //   ptxas info    : Function properties for k
 //       0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
 //   ptxas info    : Used 10 registers, used 1 barriers, 256 bytes smem, 360 bytes cmem[0]
+// and a short form that some releases of nvJitLink write, which says nothing of spills:
+//   info    : Function properties for 'k':
+//   info    : used 4 registers, used 0 barriers, 0 stack, 0 bytes smem, 360 bytes cmem[0], 0 bytes
+//   lmem
 #include "runtime/toolchain/resources.h"
 
 #include <fmt/format.h>
@@ -29,6 +33,7 @@ constexpr Quantity kFrameQuantities[] = {
 constexpr Quantity kUsedQuantities[] = {
     {"", " registers", &KernelResources::registers},
     {"used ", " barriers", &KernelResources::barriers},
+    {"", " stack", &KernelResources::stack_bytes},
     {"", " bytes smem", &KernelResources::shared_bytes},
     {"", " bytes cmem[", &KernelResources::constant_bytes},
 };
@@ -81,7 +86,9 @@ Status AddAll(std::string_view line, const Quantity (&quantities)[n], KernelReso
 }
 
 constexpr std::string_view kProperties = "Function properties for ";
+constexpr std::string_view kQuotedProperties = "info    : Function properties for '";
 constexpr std::string_view kUsed = "Used ";
+constexpr std::string_view kShortUsed = "info    : used ";
 
 class Parser {
  public:
@@ -91,6 +98,13 @@ class Parser {
       current_ = KernelResources{.kernel = std::string(*kernel),
                                  .target = std::string(Quoted(line, " for '").value_or(""))};
       used_ = in_kernel_ = false;
+    } else if (const auto name = Quoted(line, kQuotedProperties); name && line[0] == 'i') {
+      LIJIT_TRY(Finish());
+      current_ = KernelResources{.kernel = std::string(*name)};
+      used_ = in_kernel_ = false;
+    } else if (current_ && line.starts_with(kShortUsed)) {
+      used_ = true;
+      return AddAll(line.substr(kShortUsed.size()), kUsedQuantities, *current_);
     } else if (const std::size_t at = line.find(kProperties); at != std::string_view::npos) {
       // Device functions that were not inlined have properties of their own.
       in_kernel_ = current_ && Trim(line.substr(at + kProperties.size())) == current_->kernel;

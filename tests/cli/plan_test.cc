@@ -196,7 +196,7 @@ TEST_F(PlanCommand, NonsenseIsAUsageError) {
       {Plan({"--batched-tokens", "-1"}), "batched tokens is -1"},
       {Plan({"--pipeline-ranks", "44"}), "pipeline ranks is 44"},
       {Plan({"--indexer-layers", "50"}), "layers of cache 'indexer'"},
-      {Plan({"--concurrency", "99999999999999999999"}), "concurrency is"},
+      {Plan({"--concurrency", "99999999999999999999"}), "concurrency"},
       {Plan({"--observed", "no such file"}), "no such file"},
       {Plan({"--observed", SourcePath("README.md")}), "no line of the log is known"},
   };

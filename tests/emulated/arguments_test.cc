@@ -61,7 +61,7 @@ TEST_F(Arguments, OfTensorsInGeneral) {
   refuses([](A a) { SetAddress(a.weights, 0x1002); },
           "weights is at address 0x1002; accepted are multiples of 4");
   refuses([](A a) { SetAddress(a.values, 0x1002); },
-          "values is at address 0x1002; accepted are multiples of 16");
+          "values is at address 0x1002; accepted are multiples of 4");
 }
 
 TEST_F(Arguments, OfQuantizeQuery) {
@@ -129,7 +129,7 @@ TEST_F(Arguments, OfWriteCacheAndPools) {
   refuses([](A a) { a.pool.format = {}; }, "pool was written as ''");
   refuses([](A a) { a.pool.page_count = -1; }, "pool has -1 pages; accepted are 0 or more");
   refuses([](A a) { a.pool.page_stride = 8447; },
-          "pool has page_stride 8447; accepted are multiples of 16 from 8448 bytes");
+          "pool has page_stride 8447; accepted are multiples of 4 from 8448 bytes");
   refuses([](A a) { a.pool.page_stride = 8450; }, "pool has page_stride 8450");
   refuses([](A a) { a.pool.page_stride = -8448; }, "pool has page_stride -8448");
   refuses([](A a) { a.pool.page_stride = std::int64_t{1} << 61; },

@@ -136,11 +136,7 @@ class CudaPrinter {
     body_.Format("extern \"C\" __global__ void __launch_bounds__({}) {}(", kernel_.threads,
                  kernel_.name);
     body_.Format("    {}) {{", parameters);
-    if (kernel_.shared_bytes > ir::kMaxStaticSharedBytes) {
-      body_.Line("  extern __shared__ __align__(1024) unsigned char shared[];");
-    } else if (kernel_.shared_bytes > 0) {
-      body_.Format("  __shared__ __align__(16) unsigned char shared[{}];", kernel_.shared_bytes);
-    }
+    PrintSharedMemory();
     PrintBlock(kernel_.body, {});
     body_.Line("}");
     if (!unprintable_.empty()) return InvalidArgument(unprintable_);
@@ -241,6 +237,17 @@ class CudaPrinter {
         return PrintUnpack(op, "cvt_from_e2m1x2");
       default:
         return PrintFromTable(op);
+    }
+  }
+
+  // Matrices that wgmma reads begin at multiples of 1024 bytes.
+  void PrintSharedMemory() {
+    if (kernel_.shared_bytes > ir::kMaxStaticSharedBytes) {
+      body_.Line("  extern __shared__ __align__(1024) unsigned char shared[];");
+    } else if (kernel_.shared_bytes > 0) {
+      const bool matrices = kernel_.body.ops[0].code == OpCode::kTileScores;
+      body_.Format("  __shared__ __align__({}) unsigned char shared[{}];", matrices ? 1024 : 16,
+                   kernel_.shared_bytes);
     }
   }
 
@@ -395,7 +402,7 @@ class CudaPrinter {
       members += pointer ? Name(id) : fmt::format("(long long){}", Name(id));
     }
     body_.Format("const Parameters p = {{{}}};", members);
-    body_.Line("score(p);");
+    body_.Line(kernel_.shared_bytes > 0 ? "score(p, shared);" : "score(p);");
   }
 
   void PrintFor(const Op& op) {

@@ -43,8 +43,8 @@ std::vector<Keyword> KeywordsOf(const std::string& file, const std::string& macr
 constexpr std::array kFieldKinds = {"Integer",   "Float",     "Special", "Overflow",
                                     "Ties",      "Zero",      "Packing", "ScaleCode",
                                     "ScaleRule", "Nonfinite", "Order"};
-constexpr std::array kAttributeKinds = {"Integer",   "Format", "RopeStyle",
-                                        "RopePlace", "Half",   "Memory"};
+constexpr std::array kAttributeKinds = {"Integer", "Format", "RopeStyle", "RopePlace",
+                                        "Half",    "Memory", "MatrixUnit"};
 
 std::string FieldOf(std::string_view kind) {
   for (const FieldRow& row : AllFields()) {

@@ -55,6 +55,15 @@ TEST(IntegerTest, AddSubtractAndExtremes) {
   });
 }
 
+TEST(IntegerTest, ExtremesOfHalves) {
+  const std::vector<std::uint64_t> values = {0x8001'7fff, 0x0002'8000};
+  const auto of = [&](const char* text) { return EvaluateOne(text, {32, 32, 32}, values); };
+  EXPECT_EQ(of("max.u16x2 %d, %a, %b;"), 0x8001'8000u);
+  EXPECT_EQ(of("min.u16x2 %d, %a, %b;"), 0x0002'7fffu);
+  EXPECT_EQ(of("max.s16x2 %d, %a, %b;"), 0x0002'7fffu);
+  EXPECT_EQ(of("min.s16x2 %d, %a, %b;"), 0x8001'8000u);
+}
+
 TEST(IntegerTest, DivisionAndRemainder) {
   const auto quotient = [](Int128 a, Int128 b) { return b == 0 ? Int128{-1} : a / b; };
   const auto remainder = [](Int128 a, Int128 b) { return b == 0 ? Int128{-1} : a % b; };

@@ -48,6 +48,23 @@ TEST(ResourcesTest, NvrtcsFormAndDeviceFunctions) {
   EXPECT_EQ((*kernels)[1].spill_store_bytes, 0u);
 }
 
+TEST(ResourcesTest, NvJitLinksShortForm) {
+  const auto parsed = ParseResources(
+      "info    : 0 bytes gmem\n"
+      "info    : Function properties for 'k':\n"
+      "info    : used 4 registers, used 1 barriers, 8 stack, 16 bytes smem, 360 bytes cmem[0], 0 "
+      "bytes lmem");
+  ASSERT_TRUE(parsed.ok()) << parsed.error().message;
+  ASSERT_EQ(parsed->size(), 1u);
+  const KernelResources& k = (*parsed)[0];
+  EXPECT_EQ(k.kernel, "k");
+  EXPECT_EQ(k.registers, 4u);
+  EXPECT_EQ(k.barriers, 1u);
+  EXPECT_EQ(k.stack_bytes, 8u);
+  EXPECT_EQ(k.shared_bytes, 16u);
+  EXPECT_EQ(k.constant_bytes, 360u);
+}
+
 TEST(ResourcesTest, NothingToParse) {
   EXPECT_TRUE(ParseResources("")->empty());
   EXPECT_TRUE(ParseResources("k.cu(3): warning: unused\nUsed 3 registers\n")->empty());
