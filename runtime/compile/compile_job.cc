@@ -38,7 +38,10 @@ Result<Compilation> Assemble(const CompileJob& job, std::string ptx) {
       .ptx = std::move(ptx), .name = job.kernel + ".ptx", .target = job.target, .options = {}};
   if (job.assembler == "nvjitlink") {
     LIJIT_ASSIGN(const std::shared_ptr<const NvJitLink> linker, ProcessNvJitLink());
-    return linker->Assemble(request);
+    LIJIT_ASSIGN(Compilation compilation, linker->Assemble(request));
+    // Not what the log names: some of its forms name nothing.
+    compilation.kernels = {job.kernel};
+    return compilation;
   }
   if (job.assembler == "driver") {
     LIJIT_ASSIGN(const Driver* const driver, ProcessDriver());

@@ -100,7 +100,7 @@ class Parser {
       used_ = in_kernel_ = false;
     } else if (const auto name = Quoted(line, kQuotedProperties); name && line[0] == 'i') {
       LIJIT_TRY(Finish());
-      current_ = KernelResources{.kernel = std::string(*name)};
+      current_ = KernelResources{.kernel = std::string(*name), .target = {}};
       used_ = in_kernel_ = false;
     } else if (current_ && line.starts_with(kShortUsed)) {
       used_ = true;
