@@ -51,7 +51,7 @@ struct ValueInfo {
   std::string name;  // without '%'; empty: numbered when printed
 };
 
-// CUDA C++ Programming Guide, technical specifications: more shared memory than this must be dynamic.
+// CUDA C++ Programming Guide, technical specifications: more shared memory must be dynamic.
 inline constexpr std::int32_t kMaxStaticSharedBytes = 48 * 1024;
 
 // A kernel says what is computed per row or per (query, key) pair. An entry is a kernel that a

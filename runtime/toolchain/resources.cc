@@ -4,7 +4,7 @@
 //   ptxas info    : Function properties for k
 //       0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
 //   ptxas info    : Used 10 registers, used 1 barriers, 256 bytes smem, 360 bytes cmem[0]
-// and a short form that some releases of nvJitLink write, which says nothing of spills:
+// and a short form, which nvJitLink writes besides or alone and which says nothing of spills:
 //   info    : Function properties for 'k':
 //   info    : used 4 registers, used 0 barriers, 0 stack, 0 bytes smem, 360 bytes cmem[0], 0 bytes
 //   lmem
@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <system_error>
@@ -135,7 +136,15 @@ class Parser {
     if (!used_) {
       return Damaged(fmt::format("the log of ptxas lacks the resources of '{}'", current_->kernel));
     }
-    done_.push_back(*std::move(current_));
+    // A kernel may stand there in both forms; only the long one names its target.
+    const auto same = std::find_if(done_.begin(), done_.end(), [&](const KernelResources& k) {
+      return k.kernel == current_->kernel && (k.target.empty() || current_->target.empty());
+    });
+    if (same == done_.end()) {
+      done_.push_back(*std::move(current_));
+    } else if (same->target.empty()) {
+      *same = *std::move(current_);
+    }
     current_.reset();
     return {};
   }

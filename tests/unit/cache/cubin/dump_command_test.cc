@@ -54,7 +54,7 @@ class DumpCommandTest : public testing::Test {
 };
 
 TEST_F(DumpCommandTest, JsonOfACubin) {
-  const auto [code, text] = Run({.path = DataFile("v8_sm_90a.cubin"), .json = true});
+  const auto [code, text] = Run({.paths = {DataFile("v8_sm_90a.cubin")}, .json = true});
   EXPECT_EQ(code, 0);
   const json object = json::parse(text);
   EXPECT_EQ(object["kind"], "cubin");
@@ -79,13 +79,13 @@ TEST_F(DumpCommandTest, JsonOfACubin) {
 }
 
 TEST_F(DumpCommandTest, WhatIsNotRecordedIsNull) {
-  const auto [code, text] = Run({.path = DataFile("v7_sm_86.cubin"), .json = true});
+  const auto [code, text] = Run({.paths = {DataFile("v7_sm_86.cubin")}, .json = true});
   EXPECT_EQ(code, 0);
   EXPECT_TRUE(json::parse(text)["kernels"][0]["spills"].is_null());
 }
 
 TEST_F(DumpCommandTest, JsonOfAFatbin) {
-  const auto [code, text] = Run({.path = DataFile("mini_none.fatbin"), .json = true});
+  const auto [code, text] = Run({.paths = {DataFile("mini_none.fatbin")}, .json = true});
   EXPECT_EQ(code, 0);
   const json object = json::parse(text);
   EXPECT_EQ(object["kind"], "fatbin");
@@ -100,24 +100,24 @@ TEST_F(DumpCommandTest, JsonOfAFatbin) {
 TEST_F(DumpCommandTest, DamageIsExitCodeOne) {
   auto bytes = cubin::TestBytes("v8_sm_86.cubin");
   bytes.resize(bytes.size() / 2);
-  const auto [code, text] = Run({.path = Write("half", bytes), .json = true});
+  const auto [code, text] = Run({.paths = {Write("half", bytes)}, .json = true});
   EXPECT_EQ(code, 1);
   EXPECT_FALSE(json::parse(text)["problems"].empty());
-  EXPECT_EQ(Run({.path = Write("stub", std::span(bytes).first(20))}).first, 1);
+  EXPECT_EQ(Run({.paths = {Write("stub", std::span(bytes).first(20))}}).first, 1);
 }
 
 TEST_F(DumpCommandTest, NamesThatAreNoTextStillMakeJson) {
   const auto bytes = cubin::Build({.kernel = "\xff\xfe"});
-  const auto [code, text] = Run({.path = Write("names", bytes), .json = true});
+  const auto [code, text] = Run({.paths = {Write("names", bytes)}, .json = true});
   EXPECT_EQ(code, 0);
   EXPECT_EQ(json::parse(text)["kernels"].size(), 1u);
 }
 
 TEST_F(DumpCommandTest, OtherFilesAreExitCodeTwo) {
-  EXPECT_EQ(Run({.path = (folder_ / "absent").string()}).first, 2);
-  EXPECT_EQ(Run({.path = folder_.string()}).first, 2);
-  EXPECT_EQ(Run({.path = Write("empty", {})}).first, 2);
-  EXPECT_EQ(Run({.path = DataFile("tiny.cu")}).first, 2);
+  EXPECT_EQ(Run({.paths = {(folder_ / "absent").string()}}).first, 2);
+  EXPECT_EQ(Run({.paths = {folder_.string()}}).first, 2);
+  EXPECT_EQ(Run({.paths = {Write("empty", {})}}).first, 2);
+  EXPECT_EQ(Run({.paths = {DataFile("tiny.cu")}}).first, 2);
 }
 
 // A stand-in for nvdisasm, found through CUDA_HOME.
@@ -143,10 +143,11 @@ class FakeNvdisasm {
 
 TEST_F(DumpCommandTest, SassComesFromNvdisasm) {
   const FakeNvdisasm fake(folder_, "read -r line < \"$2\" 2>/dev/null; echo \"SASS $1\"");
-  const auto [code, text] = Run({.path = DataFile("v8_sm_86.cubin"), .json = true, .sass = true});
+  const auto [code, text] =
+      Run({.paths = {DataFile("v8_sm_86.cubin")}, .json = true, .sass = true});
   EXPECT_EQ(code, 0);
   EXPECT_EQ(json::parse(text)["sass"], "SASS -c\n");
-  const auto [fatbin_code, fatbin] = Run({.path = DataFile("mini_none.fatbin"), .sass = true});
+  const auto [fatbin_code, fatbin] = Run({.paths = {DataFile("mini_none.fatbin")}, .sass = true});
   EXPECT_EQ(fatbin_code, 0);
   EXPECT_THAT(fatbin, HasSubstr("SASS -c\nSASS -c\n"));
 }
@@ -154,7 +155,7 @@ TEST_F(DumpCommandTest, SassComesFromNvdisasm) {
 TEST_F(DumpCommandTest, NvdisasmThatRefuses) {
   const FakeNvdisasm fake(folder_, "echo no; exit 3");
   testing::internal::CaptureStderr();
-  EXPECT_EQ(Run({.path = DataFile("v8_sm_86.cubin"), .sass = true}).first, 1);
+  EXPECT_EQ(Run({.paths = {DataFile("v8_sm_86.cubin")}, .sass = true}).first, 1);
   EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("refuses the cubin: no"));
 }
 
@@ -163,7 +164,7 @@ TEST_F(DumpCommandTest, NvdisasmThatIsAbsent) {
   const std::string path = std::getenv("PATH");
   setenv("PATH", "", 1);
   testing::internal::CaptureStderr();
-  const auto [code, text] = Run({.path = DataFile("v8_sm_86.cubin"), .sass = true});
+  const auto [code, text] = Run({.paths = {DataFile("v8_sm_86.cubin")}, .sass = true});
   setenv("PATH", path.c_str(), 1);
   EXPECT_EQ(code, 4);
   EXPECT_THAT(text, HasSubstr("sm_86"));  // what can be told is told

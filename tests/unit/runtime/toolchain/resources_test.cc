@@ -65,6 +65,24 @@ TEST(ResourcesTest, NvJitLinksShortForm) {
   EXPECT_EQ(k.constant_bytes, 360u);
 }
 
+TEST(ResourcesTest, BothFormsOfOneKernel) {
+  const std::string long_form =
+      "ptxas info    : Compiling entry function 'k' for 'sm_86'\n"
+      "ptxas info    : Function properties for k\n"
+      "    8 bytes stack frame, 4 bytes spill stores, 2 bytes spill loads\n"
+      "ptxas info    : Used 4 registers, used 0 barriers\n";
+  const std::string short_form =
+      "info    : Function properties for 'k':\n"
+      "info    : used 4 registers, used 0 barriers, 8 stack\n";
+  for (const std::string& log : {long_form + short_form, short_form + long_form}) {
+    const auto parsed = ParseResources(log);
+    ASSERT_TRUE(parsed.ok()) << parsed.error().message;
+    ASSERT_EQ(parsed->size(), 1u);
+    EXPECT_EQ((*parsed)[0].target, "sm_86");
+    EXPECT_EQ((*parsed)[0].spill_store_bytes, 4u);
+  }
+}
+
 TEST(ResourcesTest, NothingToParse) {
   EXPECT_TRUE(ParseResources("")->empty());
   EXPECT_TRUE(ParseResources("k.cu(3): warning: unused\nUsed 3 registers\n")->empty());
