@@ -344,8 +344,7 @@ class CudaPrinter {
         static_cast<ir::MatrixUnit>(op.Get(AttributeKey::kUnit)) == ir::MatrixUnit::kWgmma;
     PrintFile("logits_common.cu");
     PrintFile(s8 ? "operands_s8.cu" : wgmma ? "operands_e4m3.cu" : "operands_f16.cu");
-    if (wgmma) PrintWgmma(op, s8);
-    PrintFile(wgmma ? "wgmma_logits.cu" : "mma_logits.cu");
+    wgmma ? PrintWgmma(op, s8) : PrintFile("mma_logits.cu");
   }
 
   // head_value(x) = max(x, 0).
@@ -357,13 +356,15 @@ class CudaPrinter {
   void PrintWgmma(const Op& op, bool s8) {
     const auto heads = static_cast<int>(op.Get(AttributeKey::kHeads));
     const auto rows = static_cast<int>(op.Get(AttributeKey::kRows));
-    // Requests may have one row each; of ragged rows two such accumulators are used in turn.
-    const int together =
-        kernel_.layout >= 0 ? 1 : std::clamp(kWgmmaColumns / heads, 1, std::max(rows / 2, 1));
+    // Requests may have one row each.
+    const int together = kernel_.layout >= 0 ? 1 : std::clamp(kWgmmaColumns / heads, 1, rows);
     body_.Format("constexpr int kMmaRows = {};", together);
     body_.Format("constexpr int kStages = {};", op.Get(AttributeKey::kStages));
     body_.Format("constexpr int kSharedBytes = {};", kernel_.shared_bytes);
+    PrintFile("wgmma_memory.cu");
+    PrintFile("wgmma_work.cu");
     body_.Line(WgmmaText(s8 ? WgmmaType::kS8 : WgmmaType::kE4m3, together * heads));
+    PrintFile("wgmma_logits.cu");
   }
 
   void PrintFile(std::string_view name) {
