@@ -69,6 +69,29 @@ std::string MarkdownCell(const std::vector<const SupportGrid::Line*>& lines, std
   return ways.empty() ? "no" : Join(ways, "<br>");
 }
 
+// Positions of equal rows.
+using Alike = std::vector<std::size_t>;
+
+std::vector<Alike> GroupsOfEqual(const std::vector<TextRow>& rows) {
+  std::vector<Alike> groups;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto group = std::find_if(groups.begin(), groups.end(),
+                                    [&](const Alike& g) { return rows[g[0]] == rows[i]; });
+    if (group == groups.end()) {
+      groups.push_back({i});
+    } else {
+      group->push_back(i);
+    }
+  }
+  return groups;
+}
+
+std::string Names(const std::vector<std::string>& names, const Alike& which) {
+  std::vector<std::string> quoted;
+  for (const std::size_t i : which) quoted.push_back(fmt::format("`{}`", names[i]));
+  return Join(quoted);
+}
+
 }  // namespace
 
 SupportGrid MakeSupportGrid(const std::vector<SupportRow>& table) {
@@ -117,18 +140,32 @@ std::string SupportText(const SupportGrid& grid) {
 }
 
 std::string SupportMarkdown(const SupportGrid& grid) {
-  std::vector<std::string> header = {"target"};
-  for (const std::string& format : grid.formats) header.push_back(fmt::format("`{}`", format));
-  std::string text = MarkdownRow(header) + MarkdownRow(TextRow(header.size(), "---"));
   std::vector<std::string> targets;
   for (const SupportGrid::Line& line : grid.lines) IndexOf(targets, line.target);
+  std::vector<TextRow> cells;  // by target and format
   for (const std::string& target : targets) {
     std::vector<const SupportGrid::Line*> lines;
     for (const SupportGrid::Line& line : grid.lines) {
       if (line.target == target) lines.push_back(&line);
     }
-    std::vector<std::string> row = {fmt::format("`{}`", target)};
+    TextRow& row = cells.emplace_back();
     for (std::size_t i = 0; i < grid.formats.size(); ++i) row.push_back(MarkdownCell(lines, i));
+  }
+  std::vector<TextRow> columns;  // by format and target
+  for (std::size_t i = 0; i < grid.formats.size(); ++i) {
+    TextRow& column = columns.emplace_back();
+    for (const TextRow& row : cells) column.push_back(row[i]);
+  }
+  TextRow header = {"target"};
+  std::vector<std::size_t> shown;  // the first format of each column
+  for (const Alike& formats : GroupsOfEqual(columns)) {
+    header.push_back(Names(grid.formats, formats));
+    shown.push_back(formats[0]);
+  }
+  std::string text = MarkdownRow(header) + MarkdownRow(TextRow(header.size(), "---"));
+  for (const Alike& alike : GroupsOfEqual(cells)) {
+    TextRow row = {Names(targets, alike)};
+    for (const std::size_t format : shown) row.push_back(cells[alike[0]][format]);
     text += MarkdownRow(row);
   }
   if (!grid.refusals.empty()) text += "\n";

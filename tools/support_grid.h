@@ -27,7 +27,7 @@ struct SupportGrid {
 SupportGrid MakeSupportGrid(const std::vector<SupportRow>& table);
 
 std::string SupportText(const SupportGrid& grid);
-// One row a target.
+// Targets that say the same share a row, formats a column.
 std::string SupportMarkdown(const SupportGrid& grid);
 
 }  // namespace lijit::tools

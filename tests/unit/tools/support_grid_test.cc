@@ -46,6 +46,22 @@ TEST(SupportGridTest, MarkdownHasARowATarget) {
             "- `sm_75`, everything: refused; too old; use sm_80\n");
 }
 
+TEST(SupportGridTest, MarkdownSaysEqualThingsOnce) {
+  std::vector<SupportRow> table;
+  for (const char* target : {"sm_80", "sm_86", "sm_90a"}) {
+    for (const char* format : {"fp8", "mxfp4", "bf16"}) {
+      const bool other = std::string(target) == "sm_90a" && std::string(format) == "mxfp4";
+      table.push_back(
+          {target, format, "top_k", "simt", "cuda", other ? "hardware" : "emulated", ""});
+    }
+  }
+  EXPECT_EQ(SupportMarkdown(MakeSupportGrid(table)),
+            "| target | `fp8`, `bf16` | `mxfp4` |\n"
+            "| --- | --- | --- |\n"
+            "| `sm_80`, `sm_86` | `simt`, cuda: emulated | `simt`, cuda: emulated |\n"
+            "| `sm_90a` | `simt`, cuda: emulated | `simt`, cuda: hardware |\n");
+}
+
 TEST(SupportGridTest, NoTable) {
   EXPECT_EQ(SupportText(MakeSupportGrid({})), "target  schedule  backend\n");
 }
