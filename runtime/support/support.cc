@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "compiler/ir/module.h"
 #include "compiler/target/target.h"
 #include "lijit/targets.h"
@@ -34,6 +36,18 @@ std::string_view EvidenceFor(std::string_view target, std::string_view format, s
     }
   }
   return evidence;
+}
+
+// Whether the table's "*" stands for these.
+bool IsShippedFormat(std::string_view name) {
+  static const Result<ir::Module> formats = runtime::ShippedFormats();
+  LIJIT_CHECK(formats.ok());
+  return std::ranges::any_of(formats->formats,
+                             [name](const ir::Format& format) { return format.name == name; });
+}
+bool IsOp(std::string_view name) {
+  return std::ranges::any_of(ir::AllKernelKinds(),
+                             [name](const ir::KernelKindRow& row) { return row.text == name; });
 }
 
 // Schedules and backends that occur in the table, each once, in its order.
@@ -80,7 +94,9 @@ Status CheckSupport(std::string_view target, std::string_view format, std::strin
                     std::string_view schedule, std::string_view backend, bool shipped) {
   if (const auto known = target::ParseTarget(target); !known.ok()) return known.error();
   const bool generated = !shipped && schedule == "simt" && (backend == "cuda" || backend == "ptx");
-  if (generated || !EvidenceFor(target, format, op, schedule, backend).empty()) return {};
+  const bool is_listed =
+      IsShippedFormat(format) && !EvidenceFor(target, format, op, schedule, backend).empty();
+  if (IsOp(op) && (generated || is_listed)) return {};
   return Refused(fmt::format(
       "{} of {} on {} by schedule {} and backend {} has no evidence that it is right; schedule "
       "simt with backends cuda and ptx has it for every shipped format and target (lijit targets)",

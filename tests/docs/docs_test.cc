@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// README says what is true: its example is the program that the package tests build and run, its
+// README says what is true: its examples are the programs that the package tests build and run, its
 // support table is what the program prints, and its links lead somewhere. So does
 // docs/operations.md: its counters are those of the cache. (Its commands are run by
 // tests/cli/operations_test.cc.) LIJIT_BLESS=1 rewrites the generated parts.
@@ -55,10 +55,13 @@ void ExpectPart(const std::string& file, const std::string& begin, const std::st
   EXPECT_EQ(text.substr(from, to - from), wanted) << "LIJIT_BLESS=1 rewrites it";
 }
 
-TEST(Docs, ReadmeExampleIsTheProgramThatIsTested) {
-  std::string example = ReadFile(kRoot / "tests/package/consumer/main.cc");
-  example = example.substr(example.find('\n') + 1);  // without the licence line
-  ExpectPart("README.md", "```cpp\n", "```\n", example);
+TEST(Docs, ReadmeExamplesAreTheProgramsThatAreTested) {
+  const auto example = [](const std::string& file) {
+    const std::string text = ReadFile(kRoot / "tests/package/consumer" / file);
+    return text.substr(text.find('\n') + 1);  // without the licence line
+  };
+  ExpectPart("README.md", "```cpp\n", "```\n", example("main.cc"));
+  ExpectPart("README.md", "```c\n", "```\n", example("c_main.c"));
 }
 
 TEST(Docs, ReadmeSupportTableIsWhatTheProgramPrints) {

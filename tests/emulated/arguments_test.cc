@@ -306,6 +306,8 @@ TEST_F(Arguments, TheGate) {
   refused(CheckSupport("sm_86", "mxfp4", "logits.paged", "warp", "cuda"),
           "logits.paged of mxfp4 on sm_86 by schedule warp and backend cuda");
   refused(CheckSupport("sm_86", "mine", "top_k", "warp", "cuda", false), "top_k of mine on sm_86");
+  refused(CheckSupport("sm_86", "mxfp5", "top_k", "simt", "cuda"), "top_k of mxfp5 on sm_86");
+  refused(CheckSupport("sm_86", "mxfp4", "top_j", "simt", "cuda"), "top_j of mxfp4 on sm_86");
   refused(CheckSupport("sm_75", "mxfp4", "top_k", "simt", "cuda"), "sm_75");
   EXPECT_FALSE(CheckSupport("sm_99", "mxfp4", "top_k", "simt", "cuda").ok());
 }

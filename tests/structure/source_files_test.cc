@@ -17,7 +17,7 @@ struct CommentStyle {
 };
 
 constexpr CommentStyle kCommentStyles[] = {
-    {"// ", ".h .cc .cu .cuh .def .lir"},
+    {"// ", ".h .c .cc .cu .cuh .def .lir"},
     {"# ", ".cmake CMakeLists.txt .py .sh .yml .dict .ci/run .ci/nightly dev"},
 };
 
@@ -96,6 +96,7 @@ TEST(SourceFiles, ChangelogKnowsTheVersion) {
 
 TEST(SourceFileRules, SeeAMissingLicenseLine) {
   EXPECT_EQ(CommentOpening("compiler/ir/a.cc"), "// ");
+  EXPECT_EQ(CommentOpening("tests/package/consumer/a.c"), "// ");
   EXPECT_EQ(CommentOpening("tests/filetests/a.lir"), "// ");
   EXPECT_EQ(CommentOpening("tests/CMakeLists.txt"), "# ");
   EXPECT_EQ(CommentOpening("dev"), "# ");
