@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kBlock = 512;
 constexpr std::size_t kEndSize = 2 * kBlock;  // an archive ends with two blocks of zeros
 constexpr std::size_t kNameSize = 100;        // with a zero at its end
-constexpr std::size_t kSizeOffset = 124, kSizeDigits = 11, kSumOffset = 148, kSumSize = 8;
+constexpr std::size_t kSizeOffset = 124, kSizeDigits = 11, kSumOffset = 148;
 constexpr std::uint64_t kMaxSize = (std::uint64_t{1} << (3 * kSizeDigits)) - 1;
 
 using Header = std::array<char, kBlock>;
