@@ -104,6 +104,7 @@ class CStep : public IndexerTest, public ::testing::WithParamInterface<const cha
 // Whether the C step's array begins with the C++ step's tensor.
 template <typename T>
 void ExpectSame(CppStep& cpp, const Tensor& tensor, const T* got, std::size_t size) {
+  if (!IsGiven(tensor)) return;  // the format stores no such scales
   const std::vector<T> wanted = cpp.memory.Read<T>(tensor);
   ASSERT_LE(wanted.size(), size);
   const auto bytes = [](const T* data, std::size_t count) {
