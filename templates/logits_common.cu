@@ -91,5 +91,15 @@ __device__ __forceinline__ void load_words(const unsigned char* from, unsigned i
   }
 }
 
+// ---- Sums in f32 -------------------------------------------------------------------------------
+
+#if !LIJIT_S8
+#if LIJIT_RELU
 // Twice max(x, 0), NaN for NaN, on the pipe of the sums. Weights are halved for it.
-__device__ __forceinline__ float twice_relu(float x) { return __fadd_rn(x, fabsf(x)); }
+constexpr float kWeightFactor = 0.5f;
+__device__ __forceinline__ float head_of(float sum) { return __fadd_rn(sum, fabsf(sum)); }
+#else
+constexpr float kWeightFactor = 1.0f;
+__device__ __forceinline__ float head_of(float sum) { return head_value(sum); }
+#endif
+#endif

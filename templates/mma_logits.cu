@@ -53,13 +53,8 @@ __device__ __forceinline__ void share_queries(const Parameters& p, long long fir
         reinterpret_cast<const float*>(p.weights)[(first_row + r) * p.weight_stride + head];
     unsigned int registers[2 * kSteps];
 #if LIJIT_S8
-    Folding f = fold(q.exponent);
-    // The head folds if all of its blocks do.
-    f.folds = quad_all(f.folds && weight_folds(weight, f.base));
-    if (!f.folds) {
-      f.shift = 0;
-      atomicAnd(&shared.folds[r], 0);
-    }
+    const Folding f = fold_head(q.exponent, weight);
+    if (!f.folds) atomicAnd(&shared.folds[r], 0);
     decode_quarter(q, Table(f.shift), registers);
     if (l4 % (4 / kBlocks) == 0) {
       shared.exponent[r][head][lane_block(l4)] = static_cast<unsigned char>(q.exponent - f.shift);

@@ -7,14 +7,6 @@ constexpr int kValueBytes = kDim;
 constexpr int kScaleBytes = 4;
 constexpr float kSumFactor = 1.0f;
 
-#if LIJIT_RELU
-constexpr float kWeightFactor = 0.5f;
-__device__ __forceinline__ float head_of(float sum) { return twice_relu(sum); }
-#else
-constexpr float kWeightFactor = 1.0f;
-__device__ __forceinline__ float head_of(float sum) { return head_value(sum); }
-#endif
-
 // One lane's quarter of a row.
 struct Quarter {
   unsigned int words[kWordsPerLane];

@@ -177,6 +177,14 @@ __device__ __forceinline__ bool quad_all(bool value) {
   return (__ballot_sync(0xffffffffu, value) & quad) == quad;
 }
 
+// Of one head of a query: it folds if all of its blocks do and its weight can take their exponent.
+__device__ __forceinline__ Folding fold_head(int exponent, float weight) {
+  Folding f = fold(exponent);
+  f.folds = quad_all(f.folds && weight_folds(weight, f.base));
+  if (!f.folds) f.shift = 0;
+  return f;
+}
+
 // sum / 4 * 2^(q + k - 254), rounded once; code 255 is NaN (docs/numerics.md).
 __device__ __forceinline__ float scale_block(float sum, int q, int k) {
   const int half = (q + k) >> 1;

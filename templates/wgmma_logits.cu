@@ -50,11 +50,8 @@ __device__ __forceinline__ void share_query(const Parameters& p, long long row, 
   float weight = reinterpret_cast<const float*>(p.weights)[row * p.weight_stride + head];
   unsigned int bytes[2 * kSteps];
 #if LIJIT_S8
-  Folding f = fold(raw.exponent);
-  // The head folds if all of its blocks do.
-  f.folds = quad_all(f.folds && weight_folds(weight, f.base));
+  const Folding f = fold_head(raw.exponent, weight);
   if (!f.folds) {
-    f.shift = 0;
     atomicAnd(&q.folds[r], 0);
     atomicAnd(&q.all_fold, 0);
   }
@@ -223,7 +220,7 @@ __device__ __forceinline__ void score_rows(const Parameters& p, const Scoring& g
   do {
     Tile tile;
     start_rows(b, keys, tile);
-    wait_for_products<0>();
+    wait_for_products();
     fence(tile);
 #pragma unroll
     for (int i = 0; i < kMmaRows; ++i) {

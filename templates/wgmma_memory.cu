@@ -162,10 +162,8 @@ __device__ __forceinline__ void end_multiply() {
   asm volatile("wgmma.commit_group.sync.aligned;" : : : "memory");
 }
 
-// Until no more than `kPending` products are under way.
-template <int kPending>
 __device__ __forceinline__ void wait_for_products() {
-  asm volatile("wgmma.wait_group.sync.aligned %0;" : : "n"(kPending) : "memory");
+  asm volatile("wgmma.wait_group.sync.aligned 0;" : : : "memory");
 }
 
 // Of a matrix in shared memory: eight rows are this far apart, in units of 16 bytes, and the

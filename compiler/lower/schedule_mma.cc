@@ -223,12 +223,7 @@ Status ScheduleMma(std::string_view name, ir::Module& module) {
     if (std::string problem = MmaProblem(name, module); !problem.empty()) {
       return Refused(fmt::format("tensor cores cannot do kernel @{}: {}", kernel.name, problem));
     }
-    ir::Kernel entry;
-    entry.name = kernel.name;
-    entry.kind = kernel.kind;
-    entry.layout = kernel.layout;
-    entry.location = kernel.location;
-    entry.is_entry = true;
+    ir::Kernel entry = StartEntry(kernel);
     LIJIT_TRY(LowerMma(ScheduleNamed(name), module, kernel, entry));
     kernel = std::move(entry);
   }

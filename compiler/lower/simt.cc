@@ -128,6 +128,16 @@ ValueId EmitElementwise(Builder& b, const ir::Op& op, const std::vector<ValueId>
   return b.Emit1(op.code, operands, kF32);
 }
 
+ir::Kernel StartEntry(const ir::Kernel& kernel) {
+  ir::Kernel entry;
+  entry.name = kernel.name;
+  entry.kind = kernel.kind;
+  entry.layout = kernel.layout;
+  entry.location = kernel.location;
+  entry.is_entry = true;
+  return entry;
+}
+
 Error SimtRefuses(const ir::Kernel& kernel, std::string why) {
   return Refused(fmt::format("schedule simt cannot do kernel @{}: {}", kernel.name, why));
 }
@@ -135,12 +145,7 @@ Error SimtRefuses(const ir::Kernel& kernel, std::string why) {
 Status ScheduleSimt(ir::Module& module, const target::Target&) {
   for (ir::Kernel& kernel : module.kernels) {
     if (kernel.is_entry) continue;
-    ir::Kernel entry;
-    entry.name = kernel.name;
-    entry.kind = kernel.kind;
-    entry.layout = kernel.layout;
-    entry.location = kernel.location;
-    entry.is_entry = true;
+    ir::Kernel entry = StartEntry(kernel);
     switch (kernel.kind) {
       case ir::KernelKind::kQuantizeQuery:
       case ir::KernelKind::kWriteCache:

@@ -61,6 +61,9 @@ Status LowerGather(const ir::Module& module, const ir::Kernel& kernel, ir::Kerne
 Status LowerLogits(const ir::Module& module, const ir::Kernel& kernel, ir::Kernel& entry);
 Status LowerTopK(const ir::Module& module, const ir::Kernel& kernel, ir::Kernel& entry);
 
+// An entry of the kernel, without threads, tiles and body.
+ir::Kernel StartEntry(const ir::Kernel& kernel);
+
 // "schedule simt cannot do @kernel: why".
 Error SimtRefuses(const ir::Kernel& kernel, std::string why);
 
